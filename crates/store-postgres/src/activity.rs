@@ -41,33 +41,36 @@ impl ColumnType {
         }
     }
 
-    /// Values of a column as one parameter.
-    fn array(self, values: impl Iterator<Item = Option<Param>>) -> Param {
-        match self {
-            Self::BigInt => Param::of(values.map(as_int).collect::<Vec<Option<i64>>>()),
-            Self::Text => Param::of(values.map(as_text).collect::<Vec<Option<String>>>()),
-            Self::Uuid => Param::of(values.map(as_id).collect::<Vec<Option<Uuid>>>()),
-        }
+    /// Values of a column as one parameter; `None` if one of them is of another type.
+    fn array(self, values: impl Iterator<Item = Option<Param>>) -> Option<Param> {
+        Some(match self {
+            Self::BigInt => Param::of(values.map(as_int).collect::<Option<Vec<Option<i64>>>>()?),
+            Self::Text => Param::of(values.map(as_text).collect::<Option<Vec<Option<String>>>>()?),
+            Self::Uuid => Param::of(values.map(as_id).collect::<Option<Vec<Option<Uuid>>>>()?),
+        })
     }
 }
 
-fn as_int(value: Option<Param>) -> Option<i64> {
-    match value {
-        Some(Param::Int(number)) => Some(number),
+fn as_int(value: Option<Param>) -> Option<Option<i64>> {
+    match value? {
+        Param::Int(number) => Some(Some(number)),
+        Param::Null => Some(None),
         _ => None,
     }
 }
 
-fn as_text(value: Option<Param>) -> Option<String> {
-    match value {
-        Some(Param::Text(text)) => Some(text.into_owned()),
+fn as_text(value: Option<Param>) -> Option<Option<String>> {
+    match value? {
+        Param::Text(text) => Some(Some(text.into_owned())),
+        Param::Null => Some(None),
         _ => None,
     }
 }
 
-fn as_id(value: Option<Param>) -> Option<Uuid> {
-    match value {
-        Some(Param::Id(id)) => Some(id),
+fn as_id(value: Option<Param>) -> Option<Option<Uuid>> {
+    match value? {
+        Param::Id(id) => Some(Some(id)),
+        Param::Null => Some(None),
         _ => None,
     }
 }
@@ -123,7 +126,8 @@ fn parts(row: &Row) -> Option<(&'static ActivityUpdate, [Uuid; 2], Vec<Param>)> 
     }
 }
 
-/// One step that updates the activity of rows of one kind. `None` if the kind has none.
+/// One step that updates the activity of rows of one kind. `None` if they have to be replaced as a
+/// whole: the kind has no activity, or a value is of another type than its column.
 pub(crate) fn update(rows: &[(Row, Version)]) -> Option<CommitStep> {
     let (first, ..) = parts(&rows.first()?.0)?;
     let (mut companies, mut ids, mut versions) = (Vec::new(), Vec::new(), Vec::new());
@@ -139,7 +143,7 @@ pub(crate) fn update(rows: &[(Row, Version)]) -> Option<CommitStep> {
     }
     let mut params = params![companies, ids, versions];
     for column in &first.columns {
-        params.push(column.array(values.iter_mut().map(Iterator::next)));
+        params.push(column.array(values.iter_mut().map(Iterator::next))?);
     }
     Some(CommitStep::of_rows(first.sql.as_str(), params, expected))
 }

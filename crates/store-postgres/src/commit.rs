@@ -46,7 +46,7 @@ pub(crate) enum Sharing {
     /// One. A step that fails says which conflict that is.
     #[default]
     Alone,
-    /// Several, on different rows. If it fails, each set gets a transaction of its own.
+    /// Several, on different rows. If it fails, its sets get other transactions.
     Shared,
 }
 

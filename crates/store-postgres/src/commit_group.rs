@@ -24,7 +24,8 @@ const BATCH: usize = 512;
 /// How many waiting sets are looked at for the next transaction.
 const LOOKED_AT: usize = 128;
 
-/// How often the sets that are left share a transaction after one has failed.
+/// How many shared transactions a batch gets at most: after the first one, without the sets that
+/// rely on rows which have changed.
 const ROUNDS: usize = 4;
 
 /// A set that waits, and who waits for it.

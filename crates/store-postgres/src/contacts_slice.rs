@@ -1,6 +1,8 @@
 //! The records of a part of a listing: each contact with what it refers to. What several contacts
 //! of a part have in common is read once for all of them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use recado_core::contacts::ContactSlice;
 use recado_core::custom_fields::CustomField;
 use recado_core::store::StoreError;
@@ -39,8 +41,8 @@ pub(crate) fn records(shown: &str, more: &str, clicks: bool) -> String {
 struct PageTags {
     /// Those that occur, in order.
     known: Vec<Tag>,
-    /// Which contacts have which.
-    given: Vec<(Uuid, Uuid)>,
+    /// Which of them each contact has.
+    given: BTreeMap<Uuid, BTreeSet<Uuid>>,
 }
 
 impl PageTags {
@@ -48,15 +50,19 @@ impl PageTags {
         let known = scattered(columns.get()?, |fields| fields.record())?;
         let contacts: Option<Vec<Uuid>> = columns.raw()?;
         let tags: Option<Vec<Uuid>> = columns.raw()?;
-        let given = contacts.unwrap_or_default().into_iter().zip(tags.unwrap_or_default());
-        Ok(Self { known, given: given.collect() })
+        let mut given: BTreeMap<Uuid, BTreeSet<Uuid>> = BTreeMap::new();
+        for (contact, tag) in contacts.into_iter().flatten().zip(tags.into_iter().flatten()) {
+            given.entry(contact).or_default().insert(tag);
+        }
+        Ok(Self { known, given })
     }
 
     /// The tags of a contact, in the order of those that are known.
     fn of(&self, contact: Uuid) -> Result<Vec<Tag>, StoreError> {
-        let has = |tag: &&Tag| self.given.contains(&(contact, tag.id.uuid()));
+        let Some(given) = self.given.get(&contact) else { return Ok(Vec::new()) };
+        let has = |tag: &&Tag| given.contains(&tag.id.uuid());
         let tags: Vec<Tag> = self.known.iter().filter(has).cloned().collect();
-        match tags.len() == self.given.iter().filter(|(of, _)| *of == contact).count() {
+        match tags.len() == given.len() {
             true => Ok(tags),
             false => Err(StoreError::corrupt("a contact has a tag that does not exist")),
         }
@@ -75,7 +81,7 @@ pub(crate) fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, b
     }
     rows.sort_unstable_by_key(|(place, _)| *place);
     slice.records.reserve(rows.len());
-    for (_, row) in rows {
+    for (place, row) in rows {
         let mut columns = Columns::new(row);
         slice.total = columns.get()?;
         slice.more = columns.get()?;
@@ -84,9 +90,9 @@ pub(crate) fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, b
         if let Some(fields) = columns.get()? {
             slice.fields = scattered(Some(fields), |fields| fields.record())?;
         }
-        match slice.records.is_empty() {
-            true => tags = PageTags::read(&mut columns)?,
-            false => columns.skip(3),
+        match place {
+            Some(1) => tags = PageTags::read(&mut columns)?,
+            _ => columns.skip(3),
         }
         if columns.is_present()? {
             let mut record = read_record(&mut columns, clicks)?;

@@ -155,8 +155,13 @@ async fn sets_beside_a_stale_one_still_share_transactions() {
         sets.push(renamed(store, number, "Renamed").await);
     }
     sets.insert(30, stale);
-    let refused = at_once(store, sets).await.into_iter().filter(Result::is_err).count();
-    assert_eq!(refused, 1);
+    let outcomes = at_once(store, sets).await;
+    let refused: Vec<usize> =
+        (0..).zip(&outcomes).filter(|(_, one)| one.is_err()).map(|(at, _)| at).collect();
+    assert_eq!(refused, [30]);
+    assert_eq!(stored(store, 1).await.name, "Renamed");
+    assert_eq!(stored(store, 59).await.name, "Renamed");
+    assert_eq!(stored(store, 60).await.name, "Earlier");
     let transactions = transactions(&database).await;
     assert!(transactions <= 20, "{transactions} transactions");
 }

@@ -412,6 +412,21 @@ mod tests {
         assert_eq!((columns("contact"), columns("nothing")), (vec!["contact_id"], vec![]));
     }
 
+    /// R466. Values of the activity are written as they are.
+    #[test]
+    fn the_activity_of_a_record_is_its_own_columns_and_none_of_them_is_sealed() {
+        for kind in RowKind::ALL {
+            let table = match_kind!(*kind, T => T::TABLE);
+            for field in table.activity {
+                assert!(table.columns_of(field).count() > 0, "{}.{field}", table.name);
+            }
+            for column in table.activity_columns() {
+                let sealed = table.sealed.iter().any(|sealed| sealed.name == column);
+                assert!(!sealed && !table.columns[..table.key].contains(&column), "{column}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_referred_to_or_unique_is_kept_in_columns() {
         for reference in REFERENCES {

@@ -120,7 +120,9 @@ impl Sending<'_> {
     ) -> Result<Message, Error<NotFound>> {
         // The call that began the send is logged with the intent (R385).
         let process = self.app.as_system();
-        if record.turn.is_none() && !record.brings_news(&intended.contact) {
+        // A new contact may have been stored opted out, because its number is remembered (R415).
+        let is_as_stored = !intended.is_new_contact || !self.app.settings().remember_opt_outs;
+        if is_as_stored && record.turn.is_none() && !record.brings_news(&intended.contact) {
             let facts = OutcomeFacts::untouched(intended);
             let decided = record.decide(facts, self.app.now()).map_err(Error::Rejected)?;
             if let Ok(true) = process.commit_once(decided.changes).await {

@@ -72,13 +72,13 @@ impl UpdatedPart {
 pub enum ChangeKind {
     /// A new row, at version 1.
     Insert(Row),
-    /// A row replaced as a whole, at the version after `read_at`.
+    /// A row replaced, at the version after `read_at`.
     Update {
-        /// The new content.
+        /// The new content, all of it.
         row: Row,
         /// The version that was read.
         read_at: Version,
-        /// What differs from the row that was read. A store may write no more than that.
+        /// What differs from the row that was read. A store need not write more than that.
         part: UpdatedPart,
     },
     /// A row removed.

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use recado_core::Settings;
 use recado_core::access::ClientNet;
-use recado_core::contacts::{Contact, Identifier};
+use recado_core::contacts::{Contact, Identifier, Phone, Region};
 use recado_core::conversations::{ActionName, ChannelQuery};
 use recado_core::gateway::{GatewayEvent, NamesReport};
 use recado_core::ids::{ConnectionId, ContactId};
 use recado_core::inbox::EventOutcome;
+use recado_core::sending::{Order, SendRules, SendTarget};
 use recado_core::store::RecordsExt;
 use recado_testkit::Kit;
 use recado_testkit::kit::body;
@@ -133,6 +134,21 @@ async fn a_deleted_contact_starts_opted_out_whatever_makes_it_again() {
     for (n, id) in back.into_iter().enumerate() {
         assert!(stored(&kit, id).await.opted_out_at.is_some(), "way {n}");
     }
+}
+
+/// R415.
+#[tokio::test]
+async fn a_contact_that_an_agents_message_makes_is_still_opted_out_after_it_was_sent() {
+    let kit = remembering().await;
+    let connection = kit.connection("qr").await;
+    asked_and_deleted(&kit, "+5534991230001").await;
+    let phone = Phone::parse("+5534991230001", &Region::br()).unwrap();
+    let text =
+        Order::text(kit.company.id, SendTarget::Phone(phone), Some(connection), "Oi".to_owned());
+    kit.app.sending().deliver(Order { rules: SendRules::AGENT, ..text }).await.unwrap();
+    let made = stored(&kit, kit.contact_by_phone("+5534991230001").await.unwrap()).await;
+    assert!(made.opted_out_at.is_some());
+    assert_eq!(made.last_connection_id, Some(connection));
 }
 
 /// R415.

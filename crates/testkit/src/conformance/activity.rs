@@ -4,13 +4,13 @@
 use recado_core::contacts::Contact;
 use recado_core::ids::MessageId;
 use recado_core::messages::{DeliveryCode, Failure, Message, MessageStatus};
-use recado_core::store::{ChangeKind, ChangeSet, Stored, UpdatedPart, Version};
+use recado_core::store::{ChangeKind, ChangeSet, Conflict, Record, Stored, UpdatedPart, Version};
 
 use super::Harness;
 use super::call_site::assert_same;
 use super::channel_scene::wamid;
 use super::message_rows::full_message;
-use super::scene::{Scene, assert_stale, at};
+use super::scene::{Scene, assert_stale, at, conflict};
 
 /// The message when its activity is this.
 fn reported(message: &Message, status: MessageStatus, number: i64) -> Message {
@@ -51,6 +51,59 @@ pub async fn the_activity_of_a_message_is_replaced(harness: &dyn Harness) {
         let old = Stored::new(message.clone(), Version::FIRST);
         let change = old.update_activity(reported(&message, MessageStatus::Read, 40));
         assert_stale(scene.try_apply(change).await);
+    }
+}
+
+/// R466.
+pub async fn the_activity_of_several_messages_is_replaced_or_that_of_none(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let messages: Vec<Message> = (0..4)
+        .map(|number| Message {
+            id: MessageId::new(scene.uuid()),
+            ..scene.outbound(&contact, &connection, number)
+        })
+        .collect();
+    scene.add_all(messages.clone()).await;
+    let after = |round: i64| -> Vec<Message> {
+        let statuses = [MessageStatus::Failed, MessageStatus::Sent, MessageStatus::Pending];
+        let statuses = statuses.iter().cycle();
+        let mut after: Vec<Message> = messages
+            .iter()
+            .zip(statuses.skip(round.unsigned_abs() as usize))
+            .map(|(message, status)| reported(message, *status, round))
+            .collect();
+        for message in after.iter_mut().filter(|one| one.status == MessageStatus::Pending) {
+            message.sender = Some(scene.worker(0).id);
+        }
+        after
+    };
+    let read = async || {
+        let mut read = Vec::new();
+        for message in &messages {
+            read.push(scene.message_now(message.id).await.expect("the message is there"));
+        }
+        read
+    };
+    let changes = |before: &[Stored<Message>], after: &[Message]| {
+        let pairs = before.iter().zip(after);
+        pairs.fold(ChangeSet::new(), |all, (before, after)| {
+            all.with(before.update_activity(after.clone()))
+        })
+    };
+    let old = read().await;
+    for round in [1, 3] {
+        scene.store.commit(changes(&read().await, &after(round))).await.expect("nothing changed");
+        for (now, wanted) in read().await.iter().zip(after(round)) {
+            assert_same(now.value(), &wanted);
+        }
+    }
+    let mut mixed = read().await;
+    mixed[2] = old[2].clone();
+    let refused = conflict(scene.store.commit(changes(&mixed, &after(5))).await);
+    assert_eq!(refused, Conflict::Stale(messages[2].row_key()));
+    for (now, wanted) in read().await.iter().zip(after(3)) {
+        assert_same(now.value(), &wanted);
     }
 }
 

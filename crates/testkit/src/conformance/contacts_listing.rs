@@ -189,6 +189,39 @@ pub async fn a_listing_shows_what_its_contacts_refer_to(harness: &dyn Harness) {
     }
 }
 
+/// Each contact of a listing has its own tags, in their order, also where it shares some of them
+/// with others (R16).
+pub async fn a_listing_shows_each_contact_with_its_own_tags(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let tags = [(); 3].map(|()| scene.tag());
+    let contacts = [(); 5].map(|()| scene.contact());
+    scene.add_all(tags.clone()).await;
+    scene.add_all(contacts.clone()).await;
+    // Which contact has which tags. The last one has them where the others are asked for, too.
+    let given = [&[][..], &[0, 2], &[1], &[2, 1, 0], &[1, 2]];
+    for (contact, tagged) in contacts.iter().zip(given) {
+        for tag in tagged {
+            scene.add(scene.tagged(contact, &tags[*tag])).await;
+        }
+    }
+    let filter = ContactFilter::default();
+    let first = scene.store.contact_export(scene.company, &filter, None, 4, false).await;
+    for (slice, count) in [
+        (scene.page(&filter, 1, 10).await, 5),
+        (scene.page(&filter, 2, 2).await, 2),
+        (first.expect("the store works"), 4),
+    ] {
+        assert_eq!(slice.records.len(), count);
+        for record in slice.records {
+            let number = contacts.iter().position(|contact| contact.id == record.contact.id);
+            let mut wanted = given[number.expect("one of them")].to_vec();
+            wanted.sort_unstable();
+            let wanted: Vec<_> = wanted.into_iter().map(|tag| tags[tag].clone()).collect();
+            assert_eq!(record.related.tags, wanted);
+        }
+    }
+}
+
 /// The single read adds the member and the lists (R16).
 pub async fn a_single_contact_shows_its_member_and_lists(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

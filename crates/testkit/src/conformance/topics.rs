@@ -87,6 +87,7 @@ macro_rules! conformance_topic {
         a_page_beyond_the_end_is_empty_and_has_the_total,
         every_combination_of_filters_answers_as_the_facets_do,
         a_listing_shows_what_its_contacts_refer_to,
+        a_listing_shows_each_contact_with_its_own_tags,
         a_single_contact_shows_its_member_and_lists,
         clicks_are_counted_when_they_are_asked_for,
         another_companys_contacts_are_not_listed,
@@ -211,6 +212,7 @@ macro_rules! conformance_topic {
     } };
     ($($go:tt)::+ [$($in:tt)*] activity) => { $($go)::+! { [$($in)*] activity:
         the_activity_of_a_message_is_replaced,
+        the_activity_of_several_messages_is_replaced_or_that_of_none,
         the_activity_of_contacts_is_replaced_with_other_contacts,
     } };
     ($($go:tt)::+ [$($in:tt)*] message_rows) => { $($go)::+! { [$($in)*] message_rows:
