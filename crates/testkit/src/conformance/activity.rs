@@ -65,6 +65,7 @@ pub async fn the_activity_of_several_messages_is_replaced_or_that_of_none(harnes
         })
         .collect();
     scene.add_all(messages.clone()).await;
+    let sender = scene.worker(0).id;
     let after = |round: i64| -> Vec<Message> {
         let statuses = [MessageStatus::Failed, MessageStatus::Sent, MessageStatus::Pending];
         let statuses = statuses.iter().cycle();
@@ -74,7 +75,7 @@ pub async fn the_activity_of_several_messages_is_replaced_or_that_of_none(harnes
             .map(|(message, status)| reported(message, *status, round))
             .collect();
         for message in after.iter_mut().filter(|one| one.status == MessageStatus::Pending) {
-            message.sender = Some(scene.worker(0).id);
+            message.sender = Some(sender);
         }
         after
     };
