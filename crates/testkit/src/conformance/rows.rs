@@ -22,7 +22,7 @@ use super::call_site::assert_same;
 use super::scene::{CNPJ, Scene, at, first};
 
 /// A contact in which no field has its default value, with all records it refers to.
-async fn full_contact(scene: &Scene) -> Contact {
+pub(super) async fn full_contact(scene: &Scene) -> Contact {
     let pipeline = scene.pipeline();
     let (stage, member) = (scene.stage(&pipeline, 0), scene.member());
     let (reason, organization) = (scene.close_reason(), scene.organization(CNPJ));

@@ -212,6 +212,8 @@ macro_rules! conformance_topic {
     } };
     ($($go:tt)::+ [$($in:tt)*] activity) => { $($go)::+! { [$($in)*] activity:
         the_activity_of_a_message_is_replaced,
+        no_field_of_a_message_is_left_out,
+        no_field_of_a_contact_is_left_out,
         the_activity_of_several_messages_is_replaced_or_that_of_none,
         the_activity_of_contacts_is_replaced_with_other_contacts,
     } };
