@@ -348,6 +348,8 @@ async fn launch(
             .map(|net| net.parse().expect("a network"))
             .collect(),
         database: url.parse().expect("a database address"),
+        // Each is a process of Postgres, which costs a test more than its statements do.
+        database_connections: 4,
         gateway_destinations: setup.gateway_destinations.clone(),
         operator_token: (!setup.no_operator).then(|| SecretText::new(OPERATOR)),
         no_migrate: setup.no_migrate,

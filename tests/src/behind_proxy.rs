@@ -1,5 +1,6 @@
 //! Two installations (cells) behind a proxy, as if they were one. `RECADO_TEST_BEHIND` names the
-//! proxy, `haproxy` or `nginx`; without it, requests go to the servers themselves.
+//! proxy of the tests on SQLite: `haproxy`, `nginx` or `either`. Without it, and on Postgres,
+//! requests go to the servers themselves.
 //!
 //! The server of a test is cell 1 then. Cell 0, which gets what no rule of the proxy is about, is
 //! one server for all tests of this process: a request that the proxy does not send where it
@@ -12,7 +13,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use percent_encoding::percent_decode_str;
@@ -33,21 +34,48 @@ enum Proxy {
     Nginx,
 }
 
-/// The proxy of this run.
-fn proxy() -> Option<Proxy> {
-    static PROXY: LazyLock<Option<Proxy>> =
-        LazyLock::new(|| match env::var("RECADO_TEST_BEHIND").unwrap_or_default().as_str() {
+/// Tests of processes have no proxy in front of them, whichever store they are on.
+const WITHOUT: [&str; 4] = ["kill", "backup::", "restores::", "binary::"];
+
+thread_local! {
+    /// The proxy of the test that this thread works for.
+    static PROXY: std::cell::Cell<Option<Proxy>> = const { std::cell::Cell::new(None) };
+}
+
+/// The proxy in front of the servers of one test.
+#[derive(Clone, Copy, Debug)]
+pub struct InFront(Option<Proxy>);
+
+impl InFront {
+    /// That of the test which runs on this thread: proxies do not see the store, so only tests on
+    /// SQLite have one. With `either`, the name of the test decides which.
+    pub fn of_this_test(store: StoreKind) -> Self {
+        let asked = env::var("RECADO_TEST_BEHIND").unwrap_or_default();
+        let thread = std::thread::current();
+        let test = thread.name().unwrap_or_default();
+        if store != StoreKind::Sqlite || WITHOUT.iter().any(|part| test.contains(part)) {
+            return Self(None);
+        }
+        let odd = test.bytes().map(u32::from).sum::<u32>() % 2 == 1;
+        Self(match asked.as_str() {
             "" => None,
             "haproxy" => Some(Proxy::HaProxy),
             "nginx" => Some(Proxy::Nginx),
-            other => panic!("RECADO_TEST_BEHIND is haproxy or nginx, not {other:?}"),
-        });
-    *PROXY
+            "either" if odd => Some(Proxy::HaProxy),
+            "either" => Some(Proxy::Nginx),
+            other => panic!("RECADO_TEST_BEHIND is haproxy, nginx or either, not {other:?}"),
+        })
+    }
+
+    /// Makes this thread one of the test's.
+    pub fn enter(self) {
+        PROXY.set(self.0);
+    }
 }
 
-/// Whether servers of tests are one of two cells in this run.
+/// Whether servers of this test are one of two cells.
 pub fn in_use() -> bool {
-    proxy().is_some()
+    PROXY.get().is_some()
 }
 
 /// The cell that servers of tests are then.
@@ -128,7 +156,7 @@ pub struct ProxyProcess {
 impl ProxyProcess {
     /// Starts the proxy of this run, if it has one, in front of a server. Ends when it listens.
     pub fn of_one(setup: &Setup, server: SocketAddr) -> Option<Self> {
-        let proxy = proxy().filter(|_| !setup.alone)?;
+        let proxy = PROXY.get().filter(|_| !setup.alone)?;
         let other = cell_0();
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (public, operator) = (free_port(), free_port());

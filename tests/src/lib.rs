@@ -23,6 +23,8 @@ pub mod world;
 
 use std::future::Future;
 
+use behind_proxy::InFront;
+
 pub use backend::{Outside, Setup, StoreKind};
 pub use campaigns::Campaigning;
 pub use clouded::Clouded;
@@ -35,15 +37,18 @@ pub use messaging::{
     digits, eight_digits, keys, mobile, no_blocks, path_of, steered, wamid, with, with_blocks,
 };
 pub use not_run::not_run;
-pub use recado_tests_macros::{both_stores, on_postgres};
+pub use recado_tests_macros::{both_stores, on_postgres, on_sqlite};
 pub use receiver::{Received, Receiver, Reply};
 pub use sent_kinds::SentKind;
 pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone, unknown_id};
 
 /// Runs a test on one store.
 pub fn run<A: FromStore, F: Future<Output = ()>>(kind: StoreKind, test: impl FnOnce(A) -> F) {
+    let in_front = InFront::of_this_test(kind);
+    in_front.enter();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .on_thread_start(move || in_front.enter())
         .enable_all()
         .build()
         .expect("a runtime");

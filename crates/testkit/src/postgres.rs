@@ -11,8 +11,9 @@ mod own;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs, process, thread};
 
 use tokio_postgres::{Config, NoTls};
@@ -69,19 +70,20 @@ impl TestPostgres {
     ///
     /// If the server refuses.
     pub fn fresh_database(&'static self) -> TestDatabase {
-        let name = self.next_name();
+        let name = Self::next_name();
         let options = "ENCODING 'UTF8' TEMPLATE template0";
         must(self.execute(&format!("CREATE DATABASE {name} {options}")));
         TestDatabase { url: with_database(&self.url, &name), name, server: self }
     }
 
-    fn next_name(&self) -> String {
+    /// A name that no earlier process has used: it may have ended before it dropped its databases.
+    fn next_name() -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name =
-            format!("recado_test_{}_{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        // An earlier process with the same id may have ended before it dropped its databases.
-        must(self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")));
-        name
+        static BEGAN: LazyLock<u128> = LazyLock::new(|| {
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis())
+        });
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        format!("recado_test_{}_{:x}_{count}", process::id(), *BEGAN)
     }
 
     fn execute(&self, sql: &str) -> Result<(), String> {
@@ -107,7 +109,7 @@ impl TestDatabase {
     ///
     /// If the server refuses.
     pub fn copy(&self) -> Self {
-        let (server, name) = (self.server, self.server.next_name());
+        let (server, name) = (self.server, TestPostgres::next_name());
         let create = format!("CREATE DATABASE {name} TEMPLATE {}", self.name);
         // Servers before version 15 do not have the option; they always use this strategy.
         let copied = server.execute(&format!("{create} STRATEGY file_copy"));

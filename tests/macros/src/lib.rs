@@ -33,6 +33,12 @@ pub fn on_postgres(_: TokenStream, item: TokenStream) -> TokenStream {
     with_tests(item, &[("postgres", "Postgres")])
 }
 
+/// Makes the test `name::sqlite`, for tests of what does not depend on the store.
+#[proc_macro_attribute]
+pub fn on_sqlite(_: TokenStream, item: TokenStream) -> TokenStream {
+    with_tests(item, &[("sqlite", "Sqlite")])
+}
+
 fn with_tests(item: TokenStream, stores: &[(&str, &str)]) -> TokenStream {
     let Some(function) = name_of(&item) else {
         return tokens("compile_error!(\"this attribute belongs on an async function\");");

@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
+use recado_store_sqlite::SqliteStore;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use tempfile::TempDir;
+
+/// The file of an SQLite database.
+const NAME: &str = "recado.db";
 
 /// Which store a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +46,15 @@ impl Database {
 
     /// A database with the current schema and no rows.
     pub fn migrated(kind: StoreKind) -> Self {
+        static FILE: OnceLock<Vec<u8>> = OnceLock::new();
         static TEMPLATE: OnceLock<TestDatabase> = OnceLock::new();
         match kind {
-            // Migrating a new file is faster than copying one.
-            StoreKind::Sqlite => Self::fresh(kind),
+            StoreKind::Sqlite => {
+                let folder = tempfile::tempdir().expect("a temporary folder");
+                let file = FILE.get_or_init(migrated_file);
+                std::fs::write(folder.path().join(NAME), file).expect("a file");
+                Self::Sqlite(folder)
+            }
             StoreKind::Postgres => Self::Postgres(TEMPLATE.get_or_init(template).copy()),
         }
     }
@@ -61,7 +70,7 @@ impl Database {
     /// Its URL, as for `--database`.
     pub fn url(&self) -> String {
         match self {
-            Self::Sqlite(folder) => format!("sqlite:{}", folder.path().join("recado.db").display()),
+            Self::Sqlite(folder) => format!("sqlite:{}", folder.path().join(NAME).display()),
             Self::Postgres(database) => database.url().to_owned(),
         }
     }
@@ -82,7 +91,7 @@ impl Database {
     pub fn backups(&self) -> Vec<u8> {
         let Self::Sqlite(folder) = self else { panic!("a backup of Postgres is its own") };
         let copies = tempfile::tempdir().expect("a temporary folder");
-        let conn = rusqlite::Connection::open(folder.path().join("recado.db")).expect("opens");
+        let conn = rusqlite::Connection::open(folder.path().join(NAME)).expect("opens");
         let vacuumed = copies.path().join("vacuumed.db").display().to_string();
         conn.execute("VACUUM INTO ?1", [vacuumed]).expect("a backup");
         conn.backup(
@@ -141,6 +150,18 @@ async fn connect(url: &str) -> tokio_postgres::Client {
         tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("connects");
     tokio::spawn(connection);
     client
+}
+
+/// The bytes of a migrated SQLite database that others are copied from.
+fn migrated_file() -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join(NAME);
+    let store = SqliteStore::open(&path).expect("a database");
+    store.migrate().expect("migrates");
+    drop(store);
+    let conn = rusqlite::Connection::open(&path).expect("opens");
+    conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").expect("all is in the file");
+    std::fs::read(&path).expect("readable")
 }
 
 /// Migrates a database that others are copied from, and waits until it has no connections.

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use recado_core::access::OperatorRole;
-use recado_tests::{Campaigning, both_stores};
+use recado_tests::{Campaigning, on_sqlite};
 use serde_json::json;
 
 use crate::office::{person, signed_in};
 
 /// Its progress appears by itself, to the end.
-#[both_stores]
+#[on_sqlite]
 async fn a_campaign_is_watched_to_its_end(world: Campaigning) {
     let (campaign, _) = world.campaign_to(3, json!({"messages_per_second": 1})).await;
     let manager = person(&world, &world.us, OperatorRole::Owner, None).await;

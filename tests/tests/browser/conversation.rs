@@ -1,7 +1,9 @@
 //! A conversation from its first message to its end, in a browser: R422 and what follows.
 
 use recado_core::access::OperatorRole;
-use recado_tests::{FromStore, StoreKind, World, both_stores, digits, mobile, text, with};
+use recado_tests::{
+    FromStore, StoreKind, World, both_stores, digits, mobile, on_sqlite, text, with,
+};
 use serde_json::json;
 
 use crate::desk::{ANSWER, SEND};
@@ -34,7 +36,7 @@ impl Desk {
 }
 
 /// A file goes out with a caption, and is shown in the thread.
-#[both_stores]
+#[on_sqlite]
 async fn a_file_is_sent_and_shown(desk: Desk) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("catálogo.png");
@@ -148,7 +150,7 @@ fn drafts_of_captions_and_templates_are_kept_until_they_are_sent() {
 }
 
 /// The whole of it without a mouse: from the list over the answer to the end.
-#[both_stores]
+#[on_sqlite]
 async fn a_conversation_needs_no_mouse(desk: Desk) {
     desk.hears(1, "Maria Silva", "Bom dia!").await;
     let browser = &desk.browser;

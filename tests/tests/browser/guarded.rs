@@ -2,14 +2,14 @@
 
 use recado_console::Access;
 use recado_core::access::OperatorRole;
-use recado_tests::{StoreKind, both_stores};
+use recado_tests::{StoreKind, on_sqlite};
 
 use crate::office::{Office, site};
 use crate::routes;
 use crate::visitor::{Visitor, escaped};
 
 /// R419. Every answer forbids what is inline, other hosts and frames around it.
-#[both_stores]
+#[on_sqlite]
 async fn every_answer_forbids_inline_scripts_and_frames(kind: StoreKind) {
     let office = Office::on(kind).await;
     let mut visitor = office.visitor(&office.member(OperatorRole::Owner).await).await;
@@ -30,7 +30,7 @@ async fn every_answer_forbids_inline_scripts_and_frames(kind: StoreKind) {
 }
 
 /// R420. A form from another site changes nothing, whatever it lacks.
-#[both_stores]
+#[on_sqlite]
 async fn a_forged_form_is_refused(kind: StoreKind) {
     let office = Office::on(kind).await;
     let mut visitor = office.visitor(&office.member(OperatorRole::Owner).await).await;
@@ -70,7 +70,7 @@ async fn a_forged_form_is_refused(kind: StoreKind) {
 }
 
 /// R420. Another session's token does not serve.
-#[both_stores]
+#[on_sqlite]
 async fn the_token_of_another_session_is_refused(kind: StoreKind) {
     let office = Office::on(kind).await;
     let person = office.member(OperatorRole::Owner).await;
@@ -84,7 +84,7 @@ async fn the_token_of_another_session_is_refused(kind: StoreKind) {
 }
 
 /// R420. Signing in begins a session of its own: what somebody planted before is no session.
-#[both_stores]
+#[on_sqlite]
 async fn a_planted_session_is_not_taken_over(kind: StoreKind) {
     let office = Office::on(kind).await;
     let person = office.member(OperatorRole::Agent).await;
@@ -102,7 +102,7 @@ async fn a_planted_session_is_not_taken_over(kind: StoreKind) {
 }
 
 /// R420. Signing out ends the session at the server, not only in the browser.
-#[both_stores]
+#[on_sqlite]
 async fn a_session_that_was_signed_out_of_is_over(kind: StoreKind) {
     let office = Office::on(kind).await;
     let mut visitor = office.visitor(&office.member(OperatorRole::Agent).await).await;
@@ -114,7 +114,7 @@ async fn a_session_that_was_signed_out_of_is_over(kind: StoreKind) {
 }
 
 /// R420, R421. Cookies are out of the reach of scripts and of other sites.
-#[both_stores]
+#[on_sqlite]
 async fn cookies_are_protected(kind: StoreKind) {
     for (public, secure) in [(None, false), (Some("https://crm.example.com"), true)] {
         let office = Office::reached_at(kind, public).await;
@@ -142,7 +142,7 @@ async fn cookies_are_protected(kind: StoreKind) {
 }
 
 /// R420. After signing in one is led to a page of the console, and to no other site.
-#[both_stores]
+#[on_sqlite]
 async fn signing_in_leads_to_no_other_site(kind: StoreKind) {
     let office = Office::on(kind).await;
     let person = office.member(OperatorRole::Agent).await;

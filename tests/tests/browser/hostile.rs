@@ -1,7 +1,7 @@
 //! What strangers and colleagues write is text on every page, and runs nowhere: R419.
 
 use recado_core::access::OperatorRole;
-use recado_tests::{OPERATOR, Request, both_stores, digits, mobile, text, wamid, with};
+use recado_tests::{OPERATOR, Request, digits, mobile, on_sqlite, text, wamid, with};
 use serde_json::{Value, json};
 
 use crate::every_page::pages;
@@ -94,7 +94,7 @@ impl Office {
 }
 
 /// R419.
-#[both_stores]
+#[on_sqlite]
 async fn nothing_that_is_shown_runs(office: Office) {
     office.poison().await;
     let browser = Browser::at(site(&office.world)).await;
@@ -118,7 +118,7 @@ async fn nothing_that_is_shown_runs(office: Office) {
 }
 
 /// R419. A file of a stranger is never a page of ours, whatever it says it is.
-#[both_stores]
+#[on_sqlite]
 async fn a_file_is_never_served_as_a_page(office: Office) {
     office.poison().await;
     let mut visitor = office.visitor(&office.member(OperatorRole::Owner).await).await;

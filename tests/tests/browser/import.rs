@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use recado_core::access::OperatorRole;
-use recado_tests::{StoreKind, World, both_stores, mobile};
+use recado_tests::{StoreKind, World, mobile, on_sqlite};
 
 use crate::office::{person, signed_in};
 
@@ -14,7 +14,7 @@ const ROWS: u32 = 10_000;
 const MOST: Duration = Duration::from_secs(180);
 
 /// Its progress appears by itself, to the end.
-#[both_stores]
+#[on_sqlite]
 async fn ten_thousand_rows_are_imported_and_watched(kind: StoreKind) {
     let world = World::start(kind).await;
     let owner = person(&world, &world.us, OperatorRole::Owner, None).await;

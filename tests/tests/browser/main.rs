@@ -1,4 +1,5 @@
-//! Tests of the console in a real Chromium, on both stores, and of what only HTTP shows of it.
+//! Tests of the console in a real Chromium, and of what only HTTP shows of it. They run on SQLite,
+//! as pages do not see the store; on both where a page hears of what others do.
 //!
 //! Each test has browsers with empty profiles. `RECADO_UPDATE_SCREENSHOTS=1` also writes the
 //! pictures of the documentation.

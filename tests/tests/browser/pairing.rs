@@ -4,7 +4,7 @@
 use recado_core::access::OperatorRole;
 use recado_testkit::gateways::{FakeWaha, WahaEngine};
 use recado_tests::backend::Setup;
-use recado_tests::{Gated, StoreKind, both_stores, digits, mobile, text};
+use recado_tests::{Gated, StoreKind, digits, mobile, on_sqlite, text};
 use serde_json::json;
 
 use crate::office::{person, signed_in};
@@ -13,7 +13,7 @@ use crate::office::{person, signed_in};
 const READ: i64 = 3;
 
 /// Pair, receive, answer, see it read, close, and see it open again.
-#[both_stores]
+#[on_sqlite]
 async fn from_pairing_a_phone_to_a_conversation_that_opens_again(kind: StoreKind) {
     let waha = Gated::with(
         kind,

@@ -5,14 +5,14 @@ use std::time::Duration;
 use recado_core::access::OperatorRole;
 use recado_core::accounts::TotpSecret;
 use recado_core::secret::SecretBytes;
-use recado_tests::{StoreKind, World, both_stores};
+use recado_tests::{StoreKind, World, on_sqlite};
 use serde_json::json;
 
 use crate::harness::{Browser, ENTER, Language, Theme};
 use crate::office::{PASSWORD, person, sign_in, site};
 
 /// R420. Who has not signed in is led to the form, and from there to the page that was wanted.
-#[both_stores]
+#[on_sqlite]
 async fn one_signs_in_and_out(kind: StoreKind) {
     let world = World::start(kind).await;
     let ana = person(&world, &world.us, OperatorRole::Agent, Some("Ana")).await;
@@ -38,7 +38,7 @@ async fn one_signs_in_and_out(kind: StoreKind) {
 }
 
 /// R420. The same is said of a wrong password and of an address that nobody has.
-#[both_stores]
+#[on_sqlite]
 async fn an_unknown_address_is_refused_as_a_wrong_password_is(kind: StoreKind) {
     let world = World::start(kind).await;
     let ana = person(&world, &world.us, OperatorRole::Agent, Some("Ana")).await;
@@ -56,7 +56,7 @@ async fn an_unknown_address_is_refused_as_a_wrong_password_is(kind: StoreKind) {
 }
 
 /// R400, R420. With a second factor, a password alone signs nobody in, and no code serves twice.
-#[both_stores]
+#[on_sqlite]
 async fn one_signs_in_with_a_second_factor(kind: StoreKind) {
     let world = World::start(kind).await;
     let ana = person(&world, &world.us, OperatorRole::Agent, Some("Ana")).await;
@@ -116,7 +116,7 @@ fn decoded(text: &str) -> SecretBytes {
 }
 
 /// R419. The language is that of the browser, until somebody picks one.
-#[both_stores]
+#[on_sqlite]
 async fn the_language_is_the_browsers(kind: StoreKind) {
     let world = World::start(kind).await;
     let ana = person(&world, &world.us, OperatorRole::Agent, Some("Ana")).await;

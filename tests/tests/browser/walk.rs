@@ -4,7 +4,7 @@
 use recado_console::{Access, Route};
 use recado_core::access::OperatorRole;
 use recado_core::ids::CompanyId;
-use recado_tests::{ScriptedAnswer, StoreKind, both_stores};
+use recado_tests::{ScriptedAnswer, StoreKind, on_sqlite};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -37,7 +37,7 @@ fn walked() -> impl Iterator<Item = &'static Route> {
 
 /// R418. A role sees and does what the table says, and nothing else: what it may not do changes
 /// nothing.
-#[both_stores]
+#[on_sqlite]
 async fn each_role_has_its_routes(kind: StoreKind) {
     let office = Office::on(kind).await;
     let ours = &office.ours.tenant.id;
@@ -70,7 +70,7 @@ async fn each_role_has_its_routes(kind: StoreKind) {
 }
 
 /// R418. For an owner of another company our records are missing, and stay as they are.
-#[both_stores]
+#[on_sqlite]
 async fn another_companys_owner_finds_nothing(kind: StoreKind) {
     let office = Office::on(kind).await;
     let person = office.member_of(&office.theirs.tenant, OperatorRole::Owner).await;
@@ -120,7 +120,7 @@ async fn status(visitor: &Visitor, path: &str) -> u16 {
 
 /// R418, R423. What goes on while somebody listens is for the same roles as other routes. It begins
 /// at no position of another company.
-#[both_stores]
+#[on_sqlite]
 async fn who_may_listen_hears_the_own_company(kind: StoreKind) {
     let office = Office::on(kind).await;
     let company = CompanyId::new(office.ours.tenant.id.parse().expect("an id"));
@@ -146,7 +146,7 @@ async fn who_may_listen_hears_the_own_company(kind: StoreKind) {
 }
 
 /// R418. Nobody is led to the page to sign in, and sees and changes nothing.
-#[both_stores]
+#[on_sqlite]
 async fn nobody_is_asked_to_sign_in(kind: StoreKind) {
     let office = Office::on(kind).await;
     let before = office.world.database.rows_of(&office.ours.tenant.id).await;

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use recado_core::access::OperatorRole;
-use recado_tests::{Hooks, Reply, Setup, StoreKind, both_stores, mobile};
+use recado_tests::{Hooks, Reply, Setup, StoreKind, mobile, on_sqlite};
 use serde_json::json;
 
 use crate::office::{person, signed_in};
 
 /// An endpoint fails: its deliveries, attempts and bodies tell why; what it missed is sent again.
-#[both_stores]
+#[on_sqlite]
 async fn a_webhook_that_fails_is_debugged(kind: StoreKind) {
     let second = Duration::from_secs(1);
     let retry_waits = Some([second; 4]);

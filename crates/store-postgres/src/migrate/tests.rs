@@ -110,6 +110,15 @@ const CLICKS_AT_STEP_14: &str = "\
     FROM companies, (VALUES ('a', 5, true), ('a', 7, true), ('a', 8, false), ('b', 9, false)) \
     AS k (code, at, human)";
 
+/// A database without a step.
+pub(super) async fn empty() -> (TestDatabase, PostgresStore) {
+    let database = TestPostgres::shared().fresh_database();
+    let options = Options { pool_size: 2, ..Options::default() };
+    let store = PostgresStore::connect(database.url(), options).await.unwrap();
+    store.pool.get().await.unwrap().batch_execute(HISTORY).await.unwrap();
+    (database, store)
+}
+
 /// A database in which these rows were there after the first steps, and all steps were taken.
 pub(super) async fn migrated(steps: usize, rows: &[&str]) -> (TestDatabase, PostgresStore) {
     let database = TestPostgres::shared().fresh_database();
@@ -143,14 +152,32 @@ async fn messages(store: &PostgresStore) -> Vec<Message> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_each_older_step_is_migrated_and_keeps_what_it_had() {
-    for steps in 0..MIGRATIONS.len() {
+    let (_database, store) = empty().await;
+    let client = store.pool.get().await.unwrap();
+    for (steps, migration) in MIGRATIONS.iter().enumerate() {
         // Connections and contacts are as they are now from the third step on.
-        let rows: &[&str] = if steps < 3 { &[] } else { &[COMPANY, CONTACTS] };
-        let (_database, store) = migrated(steps, rows).await;
-        let client = store.pool.get().await.unwrap();
-        let row = client.query_one("SELECT count(*) FROM contacts", &[]).await.unwrap();
-        assert_eq!(row.get::<_, i64>(0), if steps < 3 { 0 } else { 2 }, "after {steps}");
+        if steps >= 3 {
+            for rows in [COMPANY, CONTACTS] {
+                client.batch_execute(&of_step(steps, rows)).await.unwrap();
+            }
+        }
+        assert!(store.check_schema().await.is_err(), "steps are missing after {steps}");
+        apply(&client, migration).await.unwrap();
     }
+    store.check_schema().await.unwrap();
+    let each = "SELECT count(*) FROM contacts GROUP BY company_id";
+    let found = client.query(each, &[]).await.unwrap();
+    let found: Vec<i64> = found.iter().map(|row| row.get(0)).collect();
+    assert_eq!(found, vec![2; MIGRATIONS.len() - 3]);
+}
+
+/// Rows of a company that was made after so many steps, beside those of others.
+fn of_step(steps: usize, rows: &str) -> String {
+    let company = format!("(SELECT * FROM companies WHERE id = md5('c{steps}')::uuid)");
+    rows.replace("'c'", &format!("'c{steps}'"))
+        .replace("'g'", &format!("'g{steps}'"))
+        .replace("FROM companies c,", &format!("FROM {company} c,"))
+        .replace("1 FROM companies", &format!("1 FROM {company} companies"))
 }
 
 /// R264.
