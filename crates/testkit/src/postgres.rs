@@ -8,12 +8,12 @@
 mod bouncer;
 mod own;
 
+use std::hash::{BuildHasher, RandomState};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs, process, thread};
 
 use tokio_postgres::{Config, NoTls};
@@ -79,11 +79,8 @@ impl TestPostgres {
     /// A name that no earlier process has used: it may have ended before it dropped its databases.
     fn next_name() -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        static BEGAN: LazyLock<u128> = LazyLock::new(|| {
-            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis())
-        });
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        format!("recado_test_{}_{:x}_{count}", process::id(), *BEGAN)
+        static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(process::id()));
+        format!("recado_test_{:x}_{}", *RUN, COUNT.fetch_add(1, Ordering::Relaxed))
     }
 
     fn execute(&self, sql: &str) -> Result<(), String> {
