@@ -26,7 +26,7 @@ use crate::backend::{Database, Setup, StoreKind, TestServer};
 pub const PUBLIC_URL: &str = "http://c1.crm.example.org";
 const HOST: &str = "c1.crm.example.org";
 /// A proxy that does not listen within this time fails the test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proxy {
