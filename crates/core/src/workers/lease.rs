@@ -5,24 +5,12 @@ use std::time::Duration;
 
 use super::Worker;
 use super::worker::LEASE;
+use crate::Recado;
 use crate::ids::WorkerId;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError, Stored};
-use crate::{Recado, Timestamp};
 
 /// If it keeps its shards for less than this, the lease is renewed before work under it begins.
 const MARGIN: Duration = Duration::from_secs(2);
-
-/// A renewal by another task of this process within this time counts as one's own, so that of any
-/// number of tasks that renew at the same time only one writes.
-const JUST_NOW: Duration = Duration::from_secs(1);
-
-impl Worker {
-    /// Whether this row, written by another task, makes writing `wanted` needless.
-    fn serves_as(&self, wanted: &Self) -> bool {
-        self.runs_deliveries == wanted.runs_deliveries
-            && self.leased_until.plus(JUST_NOW) >= wanted.leased_until
-    }
-}
 
 /// The use cases on this process's lease. Made by [`Recado::workers`].
 #[derive(Clone, Copy, Debug)]
@@ -47,38 +35,45 @@ impl Workers<'_> {
     /// When the store fails; the lease keeps its end.
     pub async fn renew(&self) -> Result<(), StoreError> {
         let lease = self.app.own_lease();
-        let renewed =
-            self.app.decide_after::<_, Infallible, _>(|now: Timestamp, lost| async move {
-                let leased_until = now.plus(LEASE);
-                let worker = Worker {
-                    id: lease.id(),
-                    leased_until,
-                    runs_deliveries: lease.runs_deliveries(),
-                };
-                let change = match self.app.store().get::<Worker>(lease.id()).await? {
-                    Some(known) if lost.is_some() && known.serves_as(&worker) => {
-                        return Ok(Decided::unchanged(known.leased_until));
-                    }
-                    Some(known) => known.update(worker),
-                    None => Change::insert(worker),
-                };
-                Ok(Decided::new(ChangeSet::new().with(change), leased_until))
-            });
+        let renewed = self.app.decide::<_, Infallible, _>(|now| async move {
+            let leased_until = now.plus(LEASE);
+            let worker =
+                Worker { id: lease.id(), leased_until, runs_deliveries: lease.runs_deliveries() };
+            let change = match self.app.store().get::<Worker>(lease.id()).await? {
+                Some(known) => known.update(worker),
+                None => Change::insert(worker),
+            };
+            Ok(Decided::new(ChangeSet::new().with(change), leased_until))
+        });
         lease.renewed(renewed.await?);
         Ok(())
     }
 
-    /// Renews the lease if this process would lose its shards soon, for programs that do not call
-    /// [`Workers::renew`] in a loop.
+    /// Renews the lease if this process would lose its shards soon: when calls have kept the
+    /// renewal from its turn, and in programs that do not call [`Workers::renew`] in a loop.
+    ///
+    /// Of any number of tasks that find it so, one writes, and the others take what comes of it: if
+    /// each wrote, all but one would have a conflict and write again, and the lease would be about
+    /// to end once more before the last of them was done (R28).
     ///
     /// # Errors
     ///
-    /// When the store fails.
+    /// When the store fails, for all who waited.
     pub async fn ensure_alive(&self) -> Result<(), StoreError> {
-        if self.app.own_lease().keeps_shards_until() > self.app.now().plus(MARGIN) {
+        let lease = self.app.own_lease();
+        let is_due = || lease.keeps_shards_until() <= self.app.now().plus(MARGIN);
+        if !is_due() {
             return Ok(());
         }
-        self.renew().await
+        let failed_before = lease.failed();
+        let _turn = lease.turn().await;
+        if !is_due() {
+            return Ok(());
+        }
+        if lease.failed() != failed_before {
+            return Err(StoreError::Unavailable(None));
+        }
+        self.renew().await.inspect_err(|_| lease.has_failed())
     }
 
     /// Ends the lease at the end of the process: sends that are still in flight count as abandoned

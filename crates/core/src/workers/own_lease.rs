@@ -1,6 +1,8 @@
 //! The lease of this process, as this process last wrote it.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use futures_util::lock::{Mutex, MutexGuard};
 
 use super::worker::WITHOUT_SHARDS;
 use crate::Timestamp;
@@ -12,11 +14,21 @@ pub(crate) struct OwnLease {
     id: WorkerId,
     leased_until: AtomicI64,
     runs_deliveries: AtomicBool,
+    /// Held by the task that renews it because it is about to end.
+    turn: Mutex<()>,
+    /// How many renewals under [`OwnLease::turn`] have failed.
+    failed: AtomicU64,
 }
 
 impl OwnLease {
-    pub(crate) const fn new(id: WorkerId) -> Self {
-        Self { id, leased_until: AtomicI64::new(i64::MIN), runs_deliveries: AtomicBool::new(false) }
+    pub(crate) fn new(id: WorkerId) -> Self {
+        Self {
+            id,
+            leased_until: AtomicI64::new(i64::MIN),
+            runs_deliveries: AtomicBool::new(false),
+            turn: Mutex::new(()),
+            failed: AtomicU64::new(0),
+        }
     }
 
     pub(crate) const fn id(&self) -> WorkerId {
@@ -37,6 +49,21 @@ impl OwnLease {
     /// Records that it was renewed until then.
     pub(super) fn renewed(&self, leased_until: Timestamp) {
         self.leased_until.fetch_max(leased_until.millis(), Ordering::AcqRel);
+    }
+
+    /// Waits until no other task renews it because it is about to end.
+    pub(super) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// How many such renewals have failed.
+    pub(super) fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// Records that such a renewal has failed.
+    pub(super) fn has_failed(&self) {
+        self.failed.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Records that it was ended.

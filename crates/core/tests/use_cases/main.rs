@@ -70,6 +70,7 @@ mod late_events;
 mod late_reports;
 mod leads;
 mod learn_names;
+mod leases;
 mod long_deletions;
 mod media;
 mod merge_campaigns;
