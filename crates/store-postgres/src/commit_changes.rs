@@ -21,7 +21,7 @@ use crate::param::{Param, bind, bind_sealed};
 use crate::portions::{reassign_some, remove_rows, remove_some};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
-use crate::table::{Sql, Table, UpdateMany};
+use crate::table::{Sql, Table, WriteMany};
 use crate::table_key::TableKey;
 
 /// Consecutive changes that one statement can make together.
@@ -151,20 +151,20 @@ const fn is_often_many(row: &Row) -> bool {
 
 /// Inserts rows of one kind by as few statements as possible.
 fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>, sealer: &Sealer) {
-    let mut rows = rows.into_iter().map(|row| written(row, sealer));
-    while let Some((sql, mut params, text)) = rows.next() {
-        let mut texts = Vec::from_iter(text);
-        let left = rows.len() + 1;
-        let (count, insert) = match sql.insert_many.iter().find(|(count, _)| *count <= left) {
-            Some((count, insert)) => (*count, insert),
-            None => (1, &sql.insert),
+    let mut rows = rows.into_iter();
+    while let Some(row) = rows.next() {
+        let (sql, mut params) = written(row, sealer);
+        let several = WriteMany::for_rows(&sql.insert_many, rows.len() + 1);
+        let Some(several) = several.filter(|_| rows.len() > 0) else {
+            steps.push(CommitStep::new(&sql.insert, params, None));
+            continue;
         };
-        for (_, others, text) in rows.by_ref().take(count - 1) {
-            params.extend(others);
-            texts.extend(text);
+        params.reserve(several.room * several.width);
+        for row in rows.by_ref().take(several.room - 1) {
+            params.extend(written(row, sealer).1);
         }
-        params.extend(texts);
-        steps.push(CommitStep::new(insert, params, None));
+        params.resize_with(several.room * several.width, || Param::Null);
+        steps.push(CommitStep::new(&several.sql, params, None));
     }
 }
 
@@ -186,7 +186,7 @@ fn update_rows(steps: &mut Vec<CommitStep>, rows: Vec<(Row, Version)>, sealer: &
     while let Some((row, read_at)) = rows.next() {
         let key = row.key();
         let (sql, mut params) = replaced(row, read_at, sealer);
-        let several = UpdateMany::for_rows(&sql.update_many, rows.len() + 1);
+        let several = WriteMany::for_rows(&sql.update_many, rows.len() + 1);
         let Some(several) = several.filter(|_| rows.len() > 0) else {
             steps.push(CommitStep::new(&sql.update, params, Some(key)));
             continue;
@@ -204,30 +204,31 @@ fn update_rows(steps: &mut Vec<CommitStep>, rows: Vec<(Row, Version)>, sealer: &
 
 /// The statements of a replaced row, its values, and the version that it must have.
 fn replaced(row: Row, read_at: Version, sealer: &Sealer) -> (&'static Sql, Vec<Param>) {
-    let (sql, mut params, text) = written(row, sealer);
-    params.extend(text);
+    let (sql, mut params) = written(row, sealer);
     params.push(Param::Int(signed(read_at.number())));
     (sql, params)
 }
 
 /// The statements of a row, its values, and its search text if it has one.
-fn written(row: Row, sealer: &Sealer) -> (&'static Sql, Vec<Param>, Option<Param>) {
+fn written(row: Row, sealer: &Sealer) -> (&'static Sql, Vec<Param>) {
     match row {
         Row::Message(message) => {
-            let text = messages_write::text(&message);
-            (messages_write::sql(), bind_sealed(&message, sealer), Some(text))
+            let mut params = bind_sealed(&message, sealer);
+            params.push(messages_write::text(&message));
+            (messages_write::sql(), params)
         }
         Row::Contact(contact) => {
-            let text = contacts_write::text(&contact);
-            (contacts_write::sql(), contacts_write::params(&contact), Some(text))
+            let mut params = contacts_write::params(&contact);
+            params.push(contacts_write::text(&contact));
+            (contacts_write::sql(), params)
         }
         row => match_row!(row, record => bound(&record, sealer)),
     }
 }
 
 /// The statements and the values of a record that has no search text.
-fn bound<T: Table>(record: &T, sealer: &Sealer) -> (&'static Sql, Vec<Param>, Option<Param>) {
-    (T::sql(), bind_sealed(record, sealer), None)
+fn bound<T: Table>(record: &T, sealer: &Sealer) -> (&'static Sql, Vec<Param>) {
+    (T::sql(), bind_sealed(record, sealer))
 }
 
 /// Adds the statements of changes and events.

@@ -1,20 +1,25 @@
 //! The statements of shared transactions, on the schema.
 
+use recado_core::Timestamp;
 use recado_core::access::SecretName;
 use recado_core::campaigns::RecipientNumber;
+use recado_core::contacts::{Contact, Identifier, Platform};
 use recado_core::dispatches::WindowKey;
 use recado_core::idempotency::CallKey;
 use recado_core::ids::{CampaignId, CompanyId, ConnectionId, ContactId};
 use recado_core::match_kind;
 use recado_core::messages::ProviderMessageId;
-use recado_core::store::{RowKey, RowKind, Version};
+use recado_core::store::{ChangeSet, RowKey, RowKind, Version};
+use recado_store_sql::Sealer;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use uuid::Uuid;
 
+use crate::commit::Sharing;
+use crate::commit_changes::apply_changes;
 use crate::contacts_write;
 use crate::messages_write;
 use crate::session::rows;
-use crate::table::{Sql, Table, UpdateMany};
+use crate::table::{Sql, Table, WriteMany};
 use crate::table_key::{Strength, TableKey, lock_many, missing_of};
 use crate::{Options, PostgresStore};
 
@@ -39,24 +44,44 @@ async fn the_statements_that_write_several_rows_fit_the_schema() {
     let (store, _database) = migrated().await;
     let client = store.pool.get().await.unwrap();
     for (kind, sql) in statements() {
-        let inserts = sql.insert_many.iter().map(|(rows, sql)| (*rows, sql, 0));
+        let inserts = sql.insert_many.iter().map(|insert| (insert, 0));
         // The number of rows is a parameter of its own.
-        let updates = sql.update_many.iter().map(|update| (update.room, &update.sql, 1));
-        for (rows, sql, more) in inserts.chain(updates).filter(|(rows, ..)| *rows <= 4) {
-            let prepared = client.prepare(sql).await;
-            let prepared = prepared.unwrap_or_else(|error| panic!("{kind:?} × {rows}: {error:?}"));
-            assert_eq!((prepared.params().len() - more) % rows, 0, "{kind:?} × {rows}");
+        let updates = sql.update_many.iter().map(|update| (update, 1));
+        for (write, more) in inserts.chain(updates).filter(|(write, _)| write.room <= 4) {
+            let (room, width) = (write.room, write.width);
+            let prepared = client.prepare(&write.sql).await;
+            let prepared = prepared.unwrap_or_else(|error| panic!("{kind:?} × {room}: {error:?}"));
+            assert_eq!(prepared.params().len(), room * width + more, "{kind:?} × {room}");
         }
     }
 }
 
 /// R439.
 #[test]
-fn replaced_rows_take_the_statement_with_the_least_room_for_them() {
+fn rows_take_the_statement_with_the_least_room_for_them() {
     let all = &contacts_write::sql().update_many;
-    let room = |rows| UpdateMany::for_rows(all, rows).map(|update| update.room);
+    let room = |rows| WriteMany::for_rows(all, rows).map(|update| update.room);
     let rooms = [2, 3, 4, 5, 8, 9, 17, 32, 33, 500].map(room);
     assert_eq!(rooms, [2, 4, 4, 8, 8, 16, 32, 32, 32, 32].map(Some));
+}
+
+/// R439.
+#[test]
+fn new_rows_of_a_kind_are_one_statement_up_to_the_most_room() {
+    let statements = |rows: u128| {
+        let contact = |number| {
+            let identifier = Identifier::parse(&format!("c{number}")).expect("an identifier");
+            let (company, now) = (CompanyId::new(Uuid::from_u128(1)), Timestamp::from_millis(0));
+            let id = ContactId::new(Uuid::from_u128(number));
+            Contact::new(id, company, Platform::whatsapp(), identifier, None, now)
+        };
+        let set = (0..rows).fold(ChangeSet::new(), |set, number| set.insert(contact(number)));
+        let mut steps = Vec::new();
+        let (events, sealer) = (Vec::new(), Sealer::default());
+        apply_changes(&mut steps, set.changes, events, &sealer, Sharing::Shared).unwrap();
+        steps.len()
+    };
+    assert_eq!([1, 2, 3, 31, 32, 33, 100].map(statements), [1, 1, 1, 1, 1, 2, 4]);
 }
 
 /// Keys of each type of value, two of each kind of row.

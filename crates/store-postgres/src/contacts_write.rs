@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::commit::CommitStep;
 use crate::param::{Param, bind};
-use crate::table::{Sql, update_many};
+use crate::table::{Sql, insert_many, update_many};
 
 /// The search text has a table of its own and is written only when it changes.
 static SQL: LazyLock<Sql> = LazyLock::new(|| {
@@ -33,36 +33,21 @@ static SQL: LazyLock<Sql> = LazyLock::new(|| {
         .update
         .replace(&format!("version = ${text}"), &format!("version = ${version}"))
         .replacen("WITH ", &searched, 1);
-    let insert_many =
-        sql.insert_many.iter().map(|(rows, insert)| (*rows, with_texts(*rows, insert)));
-    let insert_many = insert_many.collect();
     let columns: Vec<&str> = Contact::TABLE.columns.iter().copied().chain(["facet"]).collect();
-    let update_many = update_many("contacts", 2, &columns, "search_text", BESIDE);
+    let insert_many = insert_many(&Contact::TABLE, &columns, "search_text", NEW);
+    let update_many = update_many("contacts", 2, &columns, "search_text", CHANGED);
     Sql { insert, insert_many, update, update_many, ..sql }
 });
 
+/// Writes the facets and search texts of several new contacts.
+const NEW: &str = ", searched AS (INSERT INTO contact_search \
+(company_id, contact_id, facet, search_text) SELECT company_id, id, facet, search_text FROM u)";
+
 /// Writes the facets and search texts of several contacts that have changed.
-const BESIDE: &str = "searched AS (UPDATE contact_search s \
+const CHANGED: &str = ", searched AS (UPDATE contact_search s \
 SET facet = u.facet, search_text = u.search_text FROM u \
 WHERE s.company_id = ANY(ARRAY[u.company_id]) AND s.contact_id = ANY(ARRAY[u.id]) \
-AND (s.facet, s.search_text) <> (u.facet, u.search_text)), ";
-
-/// A statement that inserts contacts, with their facets and search texts. The parameters of texts
-/// come after those of all contacts.
-fn with_texts(rows: usize, insert: &str) -> String {
-    let columns = Contact::TABLE.columns.len() + 1;
-    let row = |row: usize| {
-        let at = row * columns;
-        let text = rows * columns + row + 1;
-        format!("(${}::uuid, ${}::uuid, ${}::uuid, ${text}::text)", at + 1, at + 2, at + columns)
-    };
-    let texts: Vec<String> = (0..rows).map(row).collect();
-    format!(
-        "WITH searched AS (INSERT INTO contact_search (company_id, contact_id, facet, search_text) \
-         VALUES {}) {insert}",
-        texts.join(", ")
-    )
-}
+AND (s.facet, s.search_text) <> (u.facet, u.search_text))";
 
 /// The statements of contacts.
 pub(crate) fn sql() -> &'static Sql {

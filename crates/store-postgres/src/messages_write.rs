@@ -9,13 +9,13 @@ use recado_store_sql::{Layout, Sealer, signed};
 
 use crate::commit::CommitStep;
 use crate::param::{Param, bind_sealed};
-use crate::table::{Sql, named, update_many};
+use crate::table::{Sql, insert_many, named, update_many};
 
 /// The number of a message's own parameters. The first three are company, id and `created_at`.
 const COLUMNS: usize = Message::TABLE.columns.len();
 
-/// Texts have a table of their own, written by the same statement (R303). The parameters of texts
-/// come after those of all messages.
+/// Texts have a table of their own, written by the same statement (R303). The parameter of a text
+/// comes after those of its message.
 static SQL: LazyLock<Sql> = LazyLock::new(|| {
     let sql = Sql::of(Message::TABLE);
     let text = COLUMNS + 1;
@@ -34,36 +34,30 @@ static SQL: LazyLock<Sql> = LazyLock::new(|| {
         .update
         .replace(&format!("version = ${text}"), &format!("version = ${version}"))
         .replacen("WITH ", &searched, 1);
-    let insert_many =
-        sql.insert_many.iter().map(|(rows, insert)| (*rows, with_texts(*rows, insert)));
-    let insert_many = insert_many.collect();
+    let insert = format!(
+        "WITH searched AS (INSERT INTO message_texts \
+         (company_id, created_at, message_id, search_text) VALUES ($1, $3, $2, ${text})) {}",
+        sql.insert
+    );
     let columns: Vec<&str> =
         Message::TABLE.columns.iter().map(|column| named("messages", column)).collect();
-    let update_many = update_many("messages", 2, &columns, "search_text", BESIDE);
-    Sql { insert: with_texts(1, &sql.insert), insert_many, update, update_many, ..sql }
+    let insert_many = insert_many(&Message::TABLE, &columns, "search_text", NEW);
+    let update_many = update_many("messages", 2, &columns, "search_text", CHANGED);
+    Sql { insert, insert_many, update, update_many, ..sql }
 });
 
+/// Writes the texts of several new messages.
+const NEW: &str = ", searched AS (INSERT INTO message_texts \
+(company_id, created_at, message_id, search_text) \
+SELECT company_id, created_at, id, search_text FROM u)";
+
 /// Writes the texts of several messages that have changed.
-const BESIDE: &str = "searched AS (INSERT INTO message_texts AS t \
+const CHANGED: &str = ", searched AS (INSERT INTO message_texts AS t \
 (company_id, created_at, message_id, search_text) \
 SELECT u.company_id, u.created_at, u.id, u.search_text FROM u WHERE NOT EXISTS (\
 SELECT FROM message_texts s WHERE s.company_id = u.company_id AND s.created_at = u.created_at \
 AND s.message_id = u.id AND s.search_text = u.search_text OFFSET 0) \
-ON CONFLICT (company_id, created_at, message_id) DO UPDATE SET search_text = excluded.search_text), ";
-
-/// A statement that inserts messages, with their texts.
-fn with_texts(rows: usize, insert: &str) -> String {
-    let row = |row: usize| {
-        let at = row * COLUMNS;
-        format!("(${}, ${}, ${}, ${})", at + 1, at + 3, at + 2, rows * COLUMNS + row + 1)
-    };
-    let texts: Vec<String> = (0..rows).map(row).collect();
-    format!(
-        "WITH searched AS (INSERT INTO message_texts \
-         (company_id, created_at, message_id, search_text) VALUES {}) {insert}",
-        texts.join(", ")
-    )
-}
+ON CONFLICT (company_id, created_at, message_id) DO UPDATE SET search_text = excluded.search_text)";
 
 /// The text of a message as a parameter.
 pub(crate) fn text(message: &Message) -> Param {
@@ -88,19 +82,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_the_place_of_its_message() {
+    fn the_first_columns_of_a_message_are_those_of_its_text() {
         assert_eq!(Message::TABLE.columns[..3], ["company_id", "id", "created_at"]);
         assert!(Message::TABLE.derived.is_empty());
-        let two = with_texts(2, "I");
-        let (second, texts) = (COLUMNS, 2 * COLUMNS);
-        let rows = format!(
-            "VALUES ($1, $3, $2, ${}), (${}, ${}, ${}, ${})) I",
-            texts + 1,
-            second + 1,
-            second + 3,
-            second + 2,
-            texts + 2
-        );
-        assert!(two.ends_with(&rows), "{two}");
     }
 }

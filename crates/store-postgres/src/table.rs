@@ -31,29 +31,25 @@ pub(crate) fn named(table: &str, column: &'static str) -> &'static str {
     }
 }
 
-/// The numbers of rows that one statement may insert. They are few, so that few statements have to
-/// be prepared.
-pub(crate) const TOGETHER: [usize; 4] = [32, 8, 4, 2];
-
-/// The numbers of rows that a statement which replaces rows has room for. It costs as much by
-/// itself as two rows, so there is one with more room than is needed rather than several.
+/// The numbers of rows that a statement which writes several has room for. It costs as much by
+/// itself as two rows, so there is one with more room than is needed rather than several. They are
+/// few, so that few statements have to be prepared.
 const ROOMS: [usize; 5] = [2, 4, 8, 16, 32];
 
-/// A statement that replaces several rows if each has its version, which is the last parameter of
-/// each. The number of rows comes after all of them.
+/// A statement that writes several rows. All parameters of rows that are not needed are null.
 #[derive(Debug)]
-pub(crate) struct UpdateMany {
-    /// How many rows it has room for. All parameters of those that are not needed are null.
+pub(crate) struct WriteMany {
+    /// How many rows it has room for.
     pub(crate) room: usize,
     /// The number of parameters of a row.
     pub(crate) width: usize,
     pub(crate) sql: String,
 }
 
-impl UpdateMany {
+impl WriteMany {
     /// The one with the least room for this many rows, or else the one with the most.
     pub(crate) fn for_rows(all: &[Self], rows: usize) -> Option<&Self> {
-        all.iter().find(|update| update.room >= rows).or(all.last())
+        all.iter().find(|write| write.room >= rows).or(all.last())
     }
 }
 
@@ -66,12 +62,13 @@ impl UpdateMany {
 pub(crate) struct Sql {
     /// Inserts a row at version 1.
     pub(crate) insert: String,
-    /// Inserts this many rows at version 1. The greatest number comes first.
-    pub(crate) insert_many: Vec<(usize, String)>,
+    /// Inserts several rows at version 1, in the order of their parameters.
+    pub(crate) insert_many: Vec<WriteMany>,
     /// Replaces a row if it has the version of the last parameter.
     pub(crate) update: String,
-    /// Replaces several rows. The one with the least room comes first.
-    pub(crate) update_many: Vec<UpdateMany>,
+    /// Replaces several rows if each has its version, which is the last parameter of each. The
+    /// number of rows comes after all of them.
+    pub(crate) update_many: Vec<WriteMany>,
     /// Deletes a row if it has the version of the last parameter.
     pub(crate) delete: String,
     /// Fails unless the row has the version of the last parameter. Locks the row against changes.
@@ -107,14 +104,11 @@ impl Sql {
             true => (", version", ", 1"),
             false => ("", ""),
         };
-        let row = |at: usize| {
-            let values = (1..=columns.len()).map(|i| format!("${}", at * columns.len() + i));
-            format!("({}{first_version})", values.collect::<Vec<_>>().join(", "))
-        };
-        let insert = |rows: usize| {
-            let rows: Vec<String> = (0..rows).map(row).collect();
-            format!("INSERT INTO {name} ({all}{version_column}) VALUES {}", rows.join(", "))
-        };
+        let values: Vec<String> = (1..=columns.len()).map(|i| format!("${i}")).collect();
+        let insert = format!(
+            "INSERT INTO {name} ({all}{version_column}) VALUES ({}{first_version})",
+            values.join(", ")
+        );
         let set = numbered(keys, columns.len()).join(", ");
         let update = format!(
             "WITH changed AS (UPDATE {name} SET {set}, version = version + 1 WHERE {key}{} \
@@ -124,8 +118,8 @@ impl Sql {
         let of_key = version(keys + 1);
         let select = format!("SELECT {} FROM {name}", qualified(&table, name));
         Self {
-            insert: insert(1),
-            insert_many: TOGETHER.map(|rows| (rows, insert(rows))).to_vec(),
+            insert,
+            insert_many: insert_many(&table, &columns, "", ""),
             update,
             update_many: match versioned {
                 true => update_many(name, keys, &columns, "", ""),
@@ -150,31 +144,88 @@ impl Sql {
     }
 }
 
+/// Rows that are given as parameters, `u` in the statement: the columns of a table, then `more`
+/// with the types that they have.
+///
+/// The types of the other parameters are those of the table, because the first part of the union
+/// is.
+struct Given<'t> {
+    table: &'t str,
+    columns: &'t [&'t str],
+    more: Vec<(&'t str, &'t str)>,
+}
+
+impl<'t> Given<'t> {
+    /// The columns of a table, and its search text if `text` names a column for it.
+    fn new(table: &'t str, columns: &'t [&'t str], text: &'t str) -> Self {
+        let more = Some((text, "text")).filter(|_| !text.is_empty());
+        Self { table, columns, more: more.into_iter().collect() }
+    }
+
+    fn width(&self) -> usize {
+        self.columns.len() + self.more.len()
+    }
+
+    /// With room for so many rows.
+    fn sql(&self, room: usize) -> String {
+        let (table, all, width) = (self.table, self.columns.join(", "), self.width());
+        let names: String = self.more.iter().map(|(name, _)| format!(", {name}")).collect();
+        let empty: String = self.more.iter().map(|(_, kind)| format!(", NULL::{kind}")).collect();
+        let row = |row: usize| {
+            let values: Vec<String> =
+                (1..=width).map(|i| format!("${}", row * width + i)).collect();
+            format!(" UNION ALL SELECT {}", values.join(", "))
+        };
+        let (rows, first) = ((0..room).map(row).collect::<String>(), self.columns[0]);
+        format!(
+            "u ({all}{names}) AS (SELECT * FROM (SELECT {all}{empty} FROM {table} WHERE false\
+             {rows}) AS given WHERE {first} IS NOT NULL)"
+        )
+    }
+}
+
+/// The statements that insert several rows, in the order of their parameters. The parameters of a
+/// row are its columns, then its search text if `text` names a column for it. `beside` writes
+/// something else of the rows, which it finds in `u`.
+pub(crate) fn insert_many(
+    table: &TableDef,
+    columns: &[&str],
+    text: &str,
+    beside: &str,
+) -> Vec<WriteMany> {
+    let (name, all) = (table.name, columns.join(", "));
+    let given = Given::new(name, columns, text);
+    let (version_column, first_version) = match table.versioned {
+        true => (", version", ", 1"),
+        false => ("", ""),
+    };
+    let insert = |room: usize| {
+        format!(
+            "WITH {}{beside} INSERT INTO {name} ({all}{version_column}) \
+             SELECT {all}{first_version} FROM u",
+            given.sql(room)
+        )
+    };
+    ROOMS.map(|room| WriteMany { room, width: given.width(), sql: insert(room) }).into()
+}
+
 /// The statements that replace several rows, in the order of their parameters: all of them or none.
 /// The parameters of a row are its columns, its search text if `text` names a column for it, and
 /// the version that it must have. `beside` writes something else of the rows, which it finds in
 /// `u`.
 ///
-/// The types of the parameters are those of the table, because the first part of the union is. The
-/// conditions on the key make the planner look up one row after the other, whatever it estimates
-/// of the table.
+/// The conditions on the key make the planner look up one row after the other, whatever it
+/// estimates of the table.
 pub(crate) fn update_many(
     name: &str,
     keys: usize,
     columns: &[&str],
     text: &str,
     beside: &str,
-) -> Vec<UpdateMany> {
-    let all = columns.join(", ");
-    let (text, empty) = match text {
-        "" => (String::new(), ""),
-        text => (format!(", {text}"), ", NULL::text"),
-    };
-    let width = columns.len() + usize::from(!text.is_empty()) + 1;
-    let row = |row: usize| {
-        let values: Vec<String> = (1..=width).map(|i| format!("${}", row * width + i)).collect();
-        format!(" UNION ALL SELECT {}", values.join(", "))
-    };
+) -> Vec<WriteMany> {
+    let mut given = Given::new(name, columns, text);
+    given.more.push(("expected_version", "bigint"));
+    let width = given.width();
     let set: Vec<String> =
         columns.iter().skip(keys).map(|column| format!("{column} = u.{column}")).collect();
     let key: Vec<String> = columns
@@ -182,20 +233,18 @@ pub(crate) fn update_many(
         .take(keys)
         .map(|column| format!("t.{column} = ANY(ARRAY[u.{column}])"))
         .collect();
-    let (set, key, first) = (set.join(", "), key.join(" AND "), columns[0]);
+    let (set, key) = (set.join(", "), key.join(" AND "));
     let update = |room: usize| {
-        let rows: String = (0..room).map(row).collect();
         format!(
-            "WITH u ({all}{text}, expected_version) AS (SELECT * FROM (\
-             SELECT {all}{empty}, version FROM {name} WHERE false{rows}) AS given \
-             WHERE {first} IS NOT NULL), {beside}\
+            "WITH {}{beside}, \
              changed AS (UPDATE {name} t SET {set}, version = u.expected_version + 1 \
              FROM u WHERE {key} AND t.version = u.expected_version RETURNING 1) \
              SELECT 1 / CASE WHEN count(*) = ${} THEN 1 ELSE 0 END FROM changed",
+            given.sql(room),
             room * width + 1
         )
     };
-    ROOMS.map(|room| UpdateMany { room, width, sql: update(room) }).into()
+    ROOMS.map(|room| WriteMany { room, width, sql: update(room) }).into()
 }
 
 /// All columns of a table that are read, and its version, under an alias.
