@@ -150,6 +150,8 @@ const fn is_often_many(row: &Row) -> bool {
 }
 
 /// Inserts rows of one kind by as few statements as possible.
+///
+/// R439.
 fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>, sealer: &Sealer) {
     let mut rows = rows.into_iter();
     while let Some(row) = rows.next() {

@@ -10,7 +10,7 @@ use recado_core::ids::{CampaignId, CompanyId, ConnectionId, ContactId};
 use recado_core::match_kind;
 use recado_core::messages::ProviderMessageId;
 use recado_core::store::{ChangeSet, RowKey, RowKind, Version};
-use recado_store_sql::Sealer;
+use recado_store_sql::{Layout, Sealer};
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ use crate::commit_changes::apply_changes;
 use crate::contacts_write;
 use crate::messages_write;
 use crate::session::rows;
-use crate::table::{Sql, Table, WriteMany};
+use crate::table::{Sql, Table, WriteMany, named};
 use crate::table_key::{Strength, TableKey, lock_many, missing_of};
 use crate::{Options, PostgresStore};
 
@@ -53,6 +53,21 @@ async fn the_statements_that_write_several_rows_fit_the_schema() {
             let prepared = prepared.unwrap_or_else(|error| panic!("{kind:?} × {room}: {error:?}"));
             assert_eq!(prepared.params().len(), room * width + more, "{kind:?} × {room}");
         }
+    }
+}
+
+/// R439. A row whose first column is null would count as one that is not needed, and be lost.
+#[tokio::test]
+async fn the_first_column_of_every_table_is_never_null() {
+    let (store, _database) = migrated().await;
+    let client = store.pool.get().await.unwrap();
+    let required = "SELECT attnotnull FROM pg_attribute \
+                    WHERE attrelid = $1::text::regclass AND attname = $2::text";
+    for kind in RowKind::ALL {
+        let table = match_kind!(*kind, T => T::TABLE);
+        let first = named(table.name, table.columns[0]);
+        let found = client.query_one(required, &[&table.name, &first]).await.unwrap();
+        assert!(found.get::<_, bool>(0), "{kind:?}: {first}");
     }
 }
 

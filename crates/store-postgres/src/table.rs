@@ -148,7 +148,7 @@ impl Sql {
 /// with the types that they have.
 ///
 /// The types of the other parameters are those of the table, because the first part of the union
-/// is.
+/// is. A row is one that is not needed if its first column is null, which no table allows (R439).
 struct Given<'t> {
     table: &'t str,
     columns: &'t [&'t str],
