@@ -2,6 +2,9 @@
 //!
 //! The plans are the ones that running servers use: generic plans of connections of the pool.
 
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
 use recado_core::Timestamp;
 use recado_core::contacts::{
     AssigneeFilter, ContactFilter, CrmStatus, ExportPosition, InboxStatus, SearchQuery,
@@ -11,6 +14,7 @@ use recado_core::page::PageRequest;
 use recado_core::store::Upkeep;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use serde_json::Value;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::contacts_listing::{export_statement, page_statement};
@@ -29,24 +33,47 @@ const ANALYZE: &str = "ANALYZE companies, stages, contacts, contact_search, cont
 /// changed for all before it.
 const STEP: u64 = 4_000;
 
-pub(super) async fn seeded() -> (PostgresStore, TestDatabase) {
-    seeded_with(CONTACTS).await
+/// The database with all of that, while a test has a copy of it.
+static ORIGINAL: Mutex<Weak<TestDatabase>> = Mutex::const_new(Weak::new());
+
+/// A test's copy of the database.
+pub(super) struct Seeded {
+    copy: TestDatabase,
+    _original: Arc<TestDatabase>,
 }
 
-async fn seeded_with(contacts: u64) -> (PostgresStore, TestDatabase) {
-    let database = TestPostgres::shared().fresh_database();
+pub(super) async fn seeded() -> (PostgresStore, Seeded) {
+    let mut original = ORIGINAL.lock().await;
+    let database = match original.upgrade() {
+        Some(database) => database,
+        None => {
+            let database = Arc::new(TestPostgres::shared().fresh_database());
+            let store = connected(&database).await;
+            store.migrate().await.unwrap();
+            store.pool.get().await.unwrap().batch_execute(SEED).await.unwrap();
+            add_contacts(&store, 0..CONTACTS).await;
+            *original = Arc::downgrade(&database);
+            database
+        }
+    };
+    let seeded = Seeded { copy: database.copy(), _original: database };
+    (connected(&seeded.copy).await, seeded)
+}
+
+async fn connected(database: &TestDatabase) -> PostgresStore {
     let options = Options { pool_size: 2, ..Options::default() };
-    let store = PostgresStore::connect(database.url(), options).await.unwrap();
-    store.migrate().await.unwrap();
+    PostgresStore::connect(database.url(), options).await.unwrap()
+}
+
+async fn add_contacts(store: &PostgresStore, numbers: Range<u64>) {
     let client = store.pool.get().await.unwrap();
-    client.batch_execute(SEED).await.unwrap();
-    for done in (0..contacts).step_by(usize::try_from(STEP).unwrap()) {
-        let (first, last) = ((done + 1).to_string(), (done + STEP).min(contacts).to_string());
+    let end = numbers.end;
+    for done in numbers.step_by(usize::try_from(STEP).unwrap()) {
+        let (first, last) = ((done + 1).to_string(), (done + STEP).min(end).to_string());
         let step = SEED_CONTACTS.replace(":first", &first).replace(":last", &last);
         client.batch_execute(&step).await.unwrap();
     }
     client.batch_execute(ANALYZE).await.unwrap();
-    (store, database)
 }
 
 pub(super) fn company() -> CompanyId {
@@ -236,7 +263,8 @@ async fn pages_and_exports_touch_few_rows_under_any_filter() {
 /// D77: with four times as many contacts the bound is the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_page_costs_does_not_follow_the_number_of_contacts() {
-    let (store, _database) = seeded_with(4 * CONTACTS).await;
+    let (store, _database) = seeded().await;
+    add_contacts(&store, CONTACTS..4 * CONTACTS).await;
     let page = PageRequest { page: 1, limit: 50 };
     for case in cases() {
         let (sql, params) = page_statement(company(), &case.filter, page, false);
