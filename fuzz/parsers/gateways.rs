@@ -1,6 +1,5 @@
-//! The checks of fuzzed webhooks, used by the fuzz targets and by the bounded run in the tests of
-//! `recado-providers`. Each input is the body of a call with a valid signature, so that the code
-//! after the verification is reached.
+//! Webhooks of the gateways. Each input is the body of a call with a valid signature, so that the
+//! code after the verification is reached.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Webhooks of the gateway `cloud_api`: any body, with a valid signature.
 #![no_main]
 
-#[path = "../gateways.rs"]
+#[path = "../parsers/gateways.rs"]
 mod gateways;
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| gateways::Fuzzed::CloudApi.take(body));

@@ -1,13 +1,7 @@
-//! Bodies that create or change a contact: any JSON object is read to its end.
+//! Fuzzes `parsers/contact.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use recado_core::contacts::{ContactDraft, Region};
-use serde_json::Value;
+#[path = "../parsers/contact.rs"]
+mod contact;
 
-fuzz_target!(|body: &[u8]| {
-    let Ok(Value::Object(body)) = serde_json::from_slice(body) else { return };
-    let region = Region::br();
-    let _ = ContactDraft::of_new(&body, &region);
-    let _ = ContactDraft::of_patch(&body, &region);
-});
+libfuzzer_sys::fuzz_target!(|body: &[u8]| contact::take(body));

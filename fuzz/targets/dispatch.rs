@@ -1,16 +1,7 @@
-//! Calls of template dispatches: the first line is the template, the second one the query, the rest
-//! the body.
+//! Fuzzes `parsers/dispatch.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use recado_core::dispatches::DispatchDraft;
-use recado_core::query::Params;
+#[path = "../parsers/dispatch.rs"]
+mod dispatch;
 
-fuzz_target!(|input: &str| {
-    let mut parts = input.splitn(3, '\n');
-    let mut part = || parts.next().unwrap_or_default();
-    let (template, query, body) = (part(), part(), part());
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let params = Params::new(pairs.map(|(name, value)| (name.into(), value.into())).collect());
-    let _ = DispatchDraft::read(template, body.as_bytes(), &params);
-});
+libfuzzer_sys::fuzz_target!(|input: &str| dispatch::take(input));

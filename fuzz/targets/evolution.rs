@@ -1,7 +1,7 @@
 //! Webhooks of the gateway `evolution`: any body, with a valid token.
 #![no_main]
 
-#[path = "../gateways.rs"]
+#[path = "../parsers/gateways.rs"]
 mod gateways;
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| gateways::Fuzzed::Evolution.take(body));

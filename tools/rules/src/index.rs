@@ -40,10 +40,10 @@ enum Role {
 const THIS: &str = "tools/rules/";
 
 fn role(path: &str) -> Role {
-    let is_support =
-        ["tests/src/", "tools/", "crates/testkit/src/"].iter().any(|start| path.starts_with(start))
-            || path.contains("/benches/")
-            || path.contains("/fuzz/");
+    let is_support = ["tests/src/", "tools/", "fuzz/", "crates/testkit/src/"]
+        .iter()
+        .any(|start| path.starts_with(start))
+        || path.contains("/benches/");
     let is_suite = path.starts_with("crates/testkit/src/conformance/");
     if is_suite || !is_support && (path.contains("/tests/") || path.ends_with("/tests.rs")) {
         Role::Test
