@@ -28,8 +28,8 @@ impl Server {
     fn new() -> Self {
         let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
         let kit = runtime.block_on(Kit::new());
-        let mut options = HttpOptions::default();
-        options.operator_token = Some(SecretText::new(OPERATOR));
+        let operator_token = Some(SecretText::new(OPERATOR));
+        let options = HttpOptions { operator_token, ..HttpOptions::default() };
         Self { runtime, http: RecadoHttp::new(kit.app, options), key: kit.key, left: REQUESTS }
     }
 
