@@ -45,8 +45,8 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).expect("a seed")).collect()
 }
 
-/// Has a parser take the seeds of its target and so many mutations of each. Where a seed is JSON, half of
-/// them are, too.
+/// Has a parser take the seeds of its target and so many mutations of each. Where a seed is JSON,
+/// half of them are, too.
 fn run(target: &str, mutations: usize, take: impl Fn(&[u8])) {
     let mut mutator = Mutator::new();
     let seeds = seeds(target);
