@@ -80,12 +80,13 @@ fn run_gateway(target: &str, fuzzed: Fuzzed) {
 }
 
 #[test]
-fn each_fuzz_target_runs_here() {
-    let here = include_str!("main.rs");
+fn each_fuzz_target_is_built_and_runs_here() {
+    let (here, manifest) = (include_str!("main.rs"), include_str!("../../../fuzz/Cargo.toml"));
     for target in files(fuzz().join("targets")) {
         let name = target.file_stem().expect("a name").to_str().expect("text").to_owned();
         let run = ["run", "run_text", "run_gateway"].map(|run| format!("{run}(\"{name}\","));
         assert!(run.iter().any(|run| here.contains(run)), "{name} does not run");
+        assert!(manifest.contains(&format!("targets/{name}.rs\"")), "{name} is not built");
     }
 }
 

@@ -67,8 +67,9 @@ impl Campaign {
 }
 
 /// Recipients that were written to more than once, and those whose message is gone. One whose
-/// message was on its way when its server was killed has failed with `DELIVERY_UNCERTAIN`; of so
-/// many recipients not all can have been on their way.
+/// message was on its way when its server was killed has failed with `DELIVERY_UNCERTAIN`, and one
+/// whose message may not have been stored with `UNKNOWN`, without a call (R27). Of so many
+/// recipients not all can have been on their way.
 pub(crate) fn compare(
     outcomes: &[(String, Value)],
     written_to: &[String],
@@ -80,7 +81,11 @@ pub(crate) fn compare(
     let twice = calls.iter().filter(|(_, count)| **count > 1).map(|(to, _)| (*to).to_owned());
     let is_good = |(number, outcome): &&(String, Value)| match outcome["status"].as_str() {
         Some("sent" | "delivered" | "read") => calls.contains_key(number.as_str()),
-        Some("failed") => outcome["error_code"] == "DELIVERY_UNCERTAIN",
+        Some("failed") => match outcome["error_code"].as_str() {
+            Some("DELIVERY_UNCERTAIN") => true,
+            Some("UNKNOWN") => !calls.contains_key(number.as_str()),
+            _ => false,
+        },
         _ => false,
     };
     let gone = outcomes.iter().filter(|one| !is_good(one)).map(|(to, is)| format!("{to}: {is}"));
@@ -95,8 +100,9 @@ pub(crate) fn compare(
 mod tests {
     use super::*;
 
+    /// R27.
     #[test]
-    fn a_recipient_is_written_to_once_or_its_message_is_uncertain() {
+    fn a_recipient_is_written_to_once_or_its_message_is_uncertain_or_was_not_sent() {
         let of = |to: &str, outcome| (to.to_owned(), outcome);
         let outcomes = [
             of("1", json!({"status": "sent"})),
@@ -105,12 +111,14 @@ mod tests {
             of("4", json!({"status": "failed", "error_code": "DELIVERY_UNCERTAIN"})),
             of("5", json!({"status": "failed", "error_code": "OPTED_OUT"})),
             of("6", json!({"status": "waiting"})),
+            of("7", json!({"status": "failed", "error_code": "UNKNOWN"})),
+            of("8", json!({"status": "failed", "error_code": "UNKNOWN"})),
         ];
-        let calls = ["1", "2", "2", "4"].map(str::to_owned);
+        let calls = ["1", "2", "2", "4", "8"].map(str::to_owned);
         let (twice, gone) = compare(&outcomes, &calls);
         assert_eq!(twice, ["2"]);
         let gone: Vec<&str> = gone.iter().filter_map(|text| text.split(':').next()).collect();
-        assert_eq!(gone, ["3", "5", "6"]);
+        assert_eq!(gone, ["3", "5", "6", "8"]);
         assert_eq!(compare(&[], &[]).1.len(), 1, "a campaign without recipients shows nothing");
         assert_eq!(compare(&outcomes[3..4], &calls[3..]).1.len(), 1, "nor one that never sent");
     }
