@@ -33,7 +33,7 @@ const ANALYZE: &str = "ANALYZE companies, stages, contacts, contact_search, cont
 /// changed for all before it.
 const STEP: u64 = 4_000;
 
-/// The database with all of that, while a test has a copy of it.
+/// The seeded database, while a test has a copy of it: seeding takes longer than copying.
 static ORIGINAL: Mutex<Weak<TestDatabase>> = Mutex::const_new(Weak::new());
 
 /// A test's copy of the database.

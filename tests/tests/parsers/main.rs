@@ -73,8 +73,10 @@ fn run_text(target: &str, mutations: usize, take: impl Fn(&str)) {
 
 /// The same of a gateway: its seeds are calls as they were recorded.
 fn run_gateway(target: &str, fuzzed: Fuzzed) {
-    for seed in seeds(target) {
-        let _: &RawValue = serde_json::from_slice(&seed).expect("a recorded call is JSON");
+    let seeds = seeds(target);
+    assert!(seeds.len() >= 8, "{target} has calls of many kinds");
+    for seed in &seeds {
+        let _: &RawValue = serde_json::from_slice(seed).expect("a recorded call is JSON");
     }
     run(target, 800, |input| fuzzed.take(input));
 }

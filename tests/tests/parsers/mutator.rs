@@ -1,10 +1,10 @@
-//! Changes of inputs by chance that repeats itself.
+//! Random changes of inputs, the same in every run.
 
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
 
-/// What changes them.
+/// Changes inputs.
 pub(crate) struct Mutator(TestRng);
 
 impl Mutator {
