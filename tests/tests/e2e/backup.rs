@@ -74,8 +74,13 @@ pub(super) async fn qr(process: &Process, us: &Tenant) -> String {
     text(&make(process, us, "C/connections", body).await["id"])
 }
 
-/// A campaign that sends a message a second, to these contacts.
-pub(super) async fn campaign(process: &Process, us: &Tenant, contacts: &[String]) -> String {
+/// A campaign that sends a message a second to these contacts, in these hours.
+pub(super) async fn campaign(
+    process: &Process,
+    us: &Tenant,
+    contacts: &[String],
+    hours: Value,
+) -> String {
     let list = make(process, us, "C/lists", json!({ "name": "all" })).await;
     let list = text(&list["id"]);
     let path = format!("C/lists/{list}/contacts");
@@ -88,7 +93,7 @@ pub(super) async fn campaign(process: &Process, us: &Tenant, contacts: &[String]
     let template = text(&make(process, us, "C/templates", template).await["id"]);
     let campaign = json!({
         "name": "Natal", "template_id": template, "list_id": list, "variables": { "1": "você" },
-        "messages_per_second": 1,
+        "messages_per_second": 1, "send_between": hours,
     });
     let campaign = text(&make(process, us, "C/campaigns", campaign).await["id"]);
     let path = format!("C/campaigns/{campaign}/start");
@@ -144,7 +149,7 @@ async fn a_backup_under_load_has_what_was_acknowledged_and_sends_nothing_before_
         first.push(contact(&process, &us, n).await.expect("it is made"));
     }
     let document = document(&process, &us, &first[0]).await;
-    let campaign = campaign(&process, &us, &first).await;
+    let campaign = campaign(&process, &us, &first, Value::Null).await;
 
     // Load, and a backup in the middle of it.
     let (stop, made) = (AtomicBool::new(false), Mutex::new(first.clone()));

@@ -4,7 +4,7 @@
 use recado_testkit::bucket::Bucket;
 use recado_tests::backend::Database;
 use recado_tests::binary::{Ended, Process, run_recado};
-use recado_tests::world::{operator_at, tenant_at};
+use recado_tests::world::{Tenant, operator_at, tenant_at};
 use recado_tests::{Receiver, StoreKind, both_stores, eventually, mobile, text};
 use serde_json::{Value, json};
 
@@ -94,7 +94,9 @@ async fn with_resume_the_restored_installation_goes_on_where_the_backup_was_made
         // Numbers that the simulated gateway sends to.
         people.push(contact(&process, &us, 1_000 + n).await.expect("it is made"));
     }
-    let campaign = format!("C/campaigns/{}", campaign(&process, &us, &people).await);
+    // At the time of the backup it runs and has no message under way.
+    let hours = later_hours(&process, &us).await;
+    let campaign = format!("C/campaigns/{}", campaign(&process, &us, &people, hours).await);
     let kept = tempfile::tempdir().expect("a temporary folder");
     let dir = kept.path().join("backup").display().to_string();
     done(&database, &documents, &["backup", &dir], &env).await;
@@ -111,6 +113,9 @@ async fn with_resume_the_restored_installation_goes_on_where_the_backup_was_made
     let hook = json!({ "url": receiver.url("/a"), "events": ["*"] });
     operator_at(process.addr, &us.id, "POST", "C/webhooks", hook).await.expect(201);
     text_to(&process, &us, &mobile(1)).await.expect(200);
+    let any_time = json!({ "send_between": null });
+    let kept = operator_at(process.addr, &us.id, "PATCH", &campaign, any_time).await;
+    assert_eq!(kept.expect(200)["status"], "running");
     let finished = eventually("the campaign goes on by itself", || async {
         let shown = operator_at(process.addr, &us.id, "GET", &campaign, Value::Null).await;
         let shown = shown.expect(200).clone();
@@ -119,5 +124,15 @@ async fn with_resume_the_restored_installation_goes_on_where_the_backup_was_made
     .await;
     let counts = ["total", "failed", "skipped"].map(|outcome| &finished["counts"][outcome]);
     assert_eq!(counts, [&json!(PEOPLE), &json!(0), &json!(0)], "{finished}");
-    assert!(receiver.deliveries() > 0, "it tells others");
+    eventually("it tells others", || async { (receiver.deliveries() > 0).then_some(()) }).await;
+}
+
+/// An hour of the day that begins in one to two hours, in UTC, which becomes the zone of the company.
+async fn later_hours(process: &Process, us: &Tenant) -> Value {
+    let zone = json!({ "time_zone": "UTC" });
+    let path = format!("/companies/{}", us.id);
+    let company = operator_at(process.addr, &us.id, "PATCH", &path, zone).await.expect(200).clone();
+    let hour: u32 = text(&company["updated_at"])[11..13].parse().expect("an hour");
+    let at = |hour: u32| format!("{:02}:00", hour % 24);
+    json!({ "from": at(hour + 2), "to": at(hour + 3) })
 }
