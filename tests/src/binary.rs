@@ -15,6 +15,10 @@ use tokio::task::JoinHandle;
 use crate::backend::Database;
 use crate::world::OPERATOR;
 
+/// What takes longer hangs: the machine may be slow and have much else to do.
+const COMMAND_ENDS_WITHIN: Duration = Duration::from_secs(300);
+const LISTENS_WITHIN: Duration = Duration::from_secs(120);
+
 /// The path of the binary: the one that `RECADO_BIN` names, or else one that is built now, once,
 /// into the directory of the test executable.
 pub fn recado() -> &'static Path {
@@ -63,7 +67,7 @@ pub async fn run_recado<S: AsRef<OsStr>>(
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut command = command(folder.path());
     command.args(args).envs(env.iter().copied());
-    let output = tokio::time::timeout(Duration::from_secs(60), command.output()).await;
+    let output = tokio::time::timeout(COMMAND_ENDS_WITHIN, command.output()).await;
     let output = output.expect("the command ends").expect("the binary runs");
     Ended {
         code: output.status.code(),
@@ -241,7 +245,7 @@ impl Process {
     }
 
     async fn bound(&mut self) -> SocketAddr {
-        let deadline = std::time::Instant::now() + Duration::from_secs(30);
+        let deadline = std::time::Instant::now() + LISTENS_WITHIN;
         loop {
             let output = self.output();
             let lines = output.lines().filter(|line| line.contains("listening on http://"));

@@ -14,6 +14,7 @@ pub struct FakeRegistry {
     pub addr: SocketAddr,
     answers: Arc<AtomicBool>,
     asked: Arc<AtomicUsize>,
+    given_up: Arc<AtomicUsize>,
 }
 
 impl FakeRegistry {
@@ -21,7 +22,8 @@ impl FakeRegistry {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let addr = listener.local_addr().expect("an address");
-        let registry = Self { addr, answers: Arc::default(), asked: Arc::default() };
+        let (answers, asked, given_up) = (Arc::default(), Arc::default(), Arc::default());
+        let registry = Self { addr, answers, asked, given_up };
         let shared = registry.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -41,6 +43,11 @@ impl FakeRegistry {
         self.asked.load(Ordering::SeqCst)
     }
 
+    /// The number of requests whose callers ceased to wait.
+    pub fn given_up(&self) -> usize {
+        self.given_up.load(Ordering::SeqCst)
+    }
+
     async fn serve(self, mut stream: TcpStream) {
         let mut request = Vec::new();
         let mut chunk = [0; 1024];
@@ -54,6 +61,7 @@ impl FakeRegistry {
         if !self.answers.load(Ordering::SeqCst) {
             // Does not answer, until the caller closes the connection.
             while !matches!(stream.read(&mut chunk).await, Ok(0) | Err(_)) {}
+            self.given_up.fetch_add(1, Ordering::SeqCst);
             return;
         }
         let body = r#"{"razao_social":"PADARIA AURORA LTDA","nome_fantasia":"Aurora"}"#;

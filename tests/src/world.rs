@@ -337,6 +337,15 @@ pub fn unknown_id() -> String {
     format!("0192f0c1-0000-{cell}-{:012x}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Waits until a server is ready, and returns what it says of that.
+pub async fn ready_at(addr: SocketAddr) -> Value {
+    eventually("it is ready", || async {
+        let answer = Request::new("GET", "/readyz").send(addr).await;
+        (answer.status == 200).then(|| answer.json())
+    })
+    .await
+}
+
 /// Repeats a question until it has an answer, for changes that a background task makes soon.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,

@@ -30,7 +30,8 @@ impl Browser {
             const look = () => { \
                 if (!window.sawAt && document.body.innerText.includes(words)) \
                     window.sawAt = Date.now(); }; \
-            new MutationObserver(look).observe(document.body, \
+            window.watching?.disconnect(); window.watching = new MutationObserver(look); \
+            window.watching.observe(document.body, \
                 {subtree: true, childList: true, characterData: true}); look();";
         self.js(script, json!([words])).await;
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use recado_tests::backend::Database;
 use recado_tests::binary::{Ended, Process, run_recado};
-use recado_tests::world::{Tenant, export_at, operator_at, tenant_at};
+use recado_tests::world::{Tenant, export_at, operator_at, ready_at, tenant_at};
 use recado_tests::{
     OPERATOR, Receiver, Request, StoreKind, both_stores, eventually, join_all, mobile, phone, text,
 };
@@ -35,12 +35,6 @@ async fn refused(database: &Database, documents: &Path, args: &[&str], about: &s
     let ended = run(database, documents, args).await;
     assert_eq!(ended.code, Some(1), "{args:?}: {}", ended.stderr);
     assert!(ended.stderr.contains(about), "{args:?}: {}", ended.stderr);
-}
-
-pub(super) async fn get(process: &Process, path: &str) -> Value {
-    let answer = Request::new("GET", path).send(process.addr).await;
-    answer.expect(200);
-    answer.json()
 }
 
 async fn make(process: &Process, us: &Tenant, path: &str, body: Value) -> Value {
@@ -170,14 +164,16 @@ async fn a_backup_under_load_has_what_was_acknowledged_and_sends_nothing_before_
     let dir = kept.path().join("backup");
     let shown = dir.display().to_string();
     let backing_up = async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let before = made.lock().expect("nobody panicked").clone();
+        let before = eventually("there is a load", || async {
+            let made = made.lock().expect("nobody panicked");
+            (made.len() > first.len()).then(|| made.clone())
+        })
+        .await;
         let backup = done(&database, &documents, &["backup", &shown, "--json"]).await;
         stop.store(true, Ordering::SeqCst);
         (before, backup)
     };
     let ((before, backup), _) = tokio::join!(backing_up, join_all(load.collect()));
-    assert!(before.len() > first.len(), "there was a load");
     let store = match kind {
         StoreKind::Sqlite => "sqlite",
         StoreKind::Postgres => "postgres",
@@ -201,7 +197,7 @@ async fn a_backup_under_load_has_what_was_acknowledged_and_sends_nothing_before_
     let option = format!("file:{}", files.display());
     let process =
         Process::serve(&copy, &["--allow-private-destinations", "--documents", &option]).await;
-    let ready = get(&process, "/readyz").await;
+    let ready = ready_at(process.addr).await;
     assert_eq!(ready["data"]["held"], true, "{ready}");
     assert!(text(&ready["data"]["reason"]).starts_with("restored from the backup of"));
     let there: BTreeSet<String> = export_at(process.addr, &us.key, 100).await.into_iter().collect();
@@ -250,7 +246,7 @@ async fn a_running_server_notices_a_hold_and_keeps_it_over_a_restart(kind: Store
     let answer = text_to(&process, &us, &mobile(1)).await;
     answer.expect_error(503, "ON_HOLD");
     assert_eq!(answer.header("retry-after"), "60");
-    let ready = get(&process, "/readyz").await;
+    let ready = ready_at(process.addr).await;
     assert_eq!(
         (&ready["data"]["held"], &ready["data"]["reason"]),
         (&json!(true), &json!("a test"))
@@ -263,7 +259,7 @@ async fn a_running_server_notices_a_hold_and_keeps_it_over_a_restart(kind: Store
         (text_to(&process, &us, &mobile(1)).await.status == 200).then_some(())
     })
     .await;
-    assert_eq!(get(&process, "/readyz").await["data"]["held"], false);
+    assert_eq!(ready_at(process.addr).await["data"]["held"], false);
 }
 
 /// R253: the key that seals secrets is no part of a backup, and a restore without it makes nothing.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use recado_tests::backend::Database;
 use recado_tests::binary::{Ended, Process, recado, run_recado};
-use recado_tests::world::{operator_at, tenant_at};
+use recado_tests::world::{operator_at, ready_at, tenant_at};
 use recado_tests::{OPERATOR, Request, StoreKind, both_stores, eventually, phone, text};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -343,7 +343,7 @@ async fn migrate_brings_the_schema_and_may_be_repeated(kind: StoreKind) {
         assert_eq!(ended.code, Some(0), "{ended:?}");
     }
     let process = Process::serve(&database, &["--no-migrate"]).await;
-    assert_eq!(Request::new("GET", "/readyz").send(process.addr).await.status, 200);
+    ready_at(process.addr).await;
 }
 
 #[both_stores]
@@ -354,7 +354,7 @@ async fn two_processes_that_start_at_once_on_an_empty_database_both_serve(kind: 
     let database = Database::fresh(kind);
     let (a, b) = tokio::join!(Process::serve(&database, &[]), Process::serve(&database, &[]));
     for process in [&a, &b] {
-        assert_eq!(Request::new("GET", "/readyz").send(process.addr).await.status, 200);
+        ready_at(process.addr).await;
     }
 }
 

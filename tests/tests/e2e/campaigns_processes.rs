@@ -80,11 +80,18 @@ impl Shop {
         .await;
     }
 
+    /// Makes it as fast as it can be.
+    async fn hurry(&self, addr: SocketAddr) {
+        let path = format!("C/campaigns/{}", self.campaign);
+        let fast = json!({ "messages_per_second": 1_000 });
+        operator_at(addr, &self.us.id, "PATCH", &path, fast).await.expect(200);
+    }
+
     async fn finishes(&self, addr: SocketAddr) {
         let began = Instant::now();
         while self.campaign(addr).await["status"] != "finished" {
             let record = self.campaign(addr).await;
-            assert!(began.elapsed() < Duration::from_secs(40), "it does not end: {record}");
+            assert!(began.elapsed() < Duration::from_secs(180), "it does not end: {record}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -166,10 +173,17 @@ async fn messages_go_out_evenly_at_the_rate_it_says(kind: StoreKind) {
     let took = (moments[40] - moments[0] + 86_400.0) % 86_400.0;
     // Two at once at the beginning, then 39 at 20 per second.
     assert!(took >= 1.85, "41 messages at 20 a second in {took} s");
-    assert!(took < 10.0, "41 messages at 20 a second in {took} s");
+    assert!(took < 30.0, "41 messages at 20 a second in {took} s");
+    let started = seconds(&text(&shop.campaign(process.addr).await["started_at"]));
+    for (number, moment) in (0_i32..).zip(&moments) {
+        let took = (moment - started + 86_400.0) % 86_400.0;
+        let least = f64::from(number - 1) / 20.0 - 0.005;
+        assert!(took >= least, "{number} messages before one after {took} s: {times:?}");
+    }
+    // A message may be written down somewhat later than it had its turn.
     for window in moments.windows(24) {
         let took = (window[23] - window[0] + 86_400.0) % 86_400.0;
-        assert!(took >= 0.95, "24 messages within {took} s: {times:?}");
+        assert!(took >= 0.6, "24 messages within {took} s: {times:?}");
     }
 }
 
@@ -177,18 +191,25 @@ async fn messages_go_out_evenly_at_the_rate_it_says(kind: StoreKind) {
 async fn paused_it_stays_paused_through_a_restart(kind: StoreKind) {
     let database = Database::migrated(kind);
     let process = Process::serve(&database, &[]).await;
-    let shop = Shop::open(process.addr, phones(40), 20).await;
+    let shop = Shop::open(process.addr, phones(40), 1).await;
     shop.act(process.addr, "start").await;
-    shop.reaches(process.addr, 5).await;
+    shop.reaches(process.addr, 3).await;
     shop.act(process.addr, "pause").await;
     process.kill().await;
     let process = Process::serve(&database, &[]).await;
+    // What was on its way is settled.
+    eventually("nothing is being sent", || async {
+        let all = recipients_at(process.addr, &shop.us, &shop.campaign, "").await;
+        all.iter().all(|one| one["status"] != "sending").then_some(())
+    })
+    .await;
     let quiet = shop.done(process.addr).await;
     // Longer than the interval at which the runner polls for running campaigns.
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     assert_eq!(shop.campaign(process.addr).await["status"], "paused");
     let done = shop.done(process.addr).await;
-    assert!(done <= quiet + 1, "at most what was on its way is settled: {quiet}, {done}");
+    assert_eq!(done, quiet, "nothing begins");
+    shop.hurry(process.addr).await;
     shop.act(process.addr, "start").await;
     shop.finishes(process.addr).await;
     shop.each_got_one(process.addr, 40).await;
@@ -247,9 +268,9 @@ async fn two_processes_send_to_each_contact_once(kind: StoreKind) {
 async fn the_campaign_of_a_killed_process_is_taken_over(kind: StoreKind) {
     let database = Database::migrated(kind);
     let processes = [Process::serve(&database, &[]).await, Process::serve(&database, &[]).await];
-    let shop = Shop::open(processes[0].addr, phones(200), 50).await;
+    let shop = Shop::open(processes[0].addr, phones(200), 5).await;
     shop.act(processes[0].addr, "start").await;
-    shop.reaches(processes[0].addr, 40).await;
+    shop.reaches(processes[0].addr, 10).await;
     let [first, second] = processes;
     let (dying, living) =
         if calls(&first.output()) > 0 { (first, second) } else { (second, first) };
@@ -259,6 +280,7 @@ async fn the_campaign_of_a_killed_process_is_taken_over(kind: StoreKind) {
     eventually("the other one goes on", || async { (calls(&living.output()) > 0).then_some(()) })
         .await;
     assert!(killed.elapsed() < TAKEN_OVER_WITHIN, "{:?}", killed.elapsed());
+    shop.hurry(living.addr).await;
     shop.finishes(living.addr).await;
     shop.each_got_one(living.addr, 200).await;
 }

@@ -1,7 +1,6 @@
 //! A killed process (SIGKILL) loses nothing that was acknowledged: docs/operator-api.md; D22, D26.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
@@ -18,9 +17,9 @@ async fn a_killed_process_loses_no_acknowledged_contact(kind: StoreKind) {
     let mut acknowledged = Vec::new();
     for round in 0..3_u32 {
         let addr = process.addr;
-        let enough = AtomicBool::new(false);
+        let made = AtomicUsize::new(0);
         let creators = (0..8_u32).map(|worker| {
-            let (us, enough) = (&us, &enough);
+            let (us, made) = (&us, &made);
             async move {
                 let mut ids = Vec::new();
                 for n in 0..10_000 {
@@ -33,16 +32,14 @@ async fn a_killed_process_loses_no_acknowledged_contact(kind: StoreKind) {
                         break;
                     }
                     ids.push((text(&answer.data()["contact"]["id"]), format!("c{number}")));
-                    if worker == 0 && n == 40 {
-                        enough.store(true, Ordering::SeqCst);
-                    }
+                    made.fetch_add(1, Ordering::SeqCst);
                 }
                 ids
             }
         });
         let killer = async {
-            eventually("forty creations of one worker", || async {
-                enough.load(Ordering::SeqCst).then_some(())
+            eventually("more than forty creations", || async {
+                (made.load(Ordering::SeqCst) > 40).then_some(())
             })
             .await;
             process.kill().await;
@@ -100,17 +97,12 @@ async fn a_restart_while_the_registry_was_being_asked_still_enriches(kind: Store
     let us = tenant_at(process.addr, "Acme", "enterprise").await;
     let body = json!({"phone": phone(1), "cnpj": "19.131.243/0001-97"});
     let create = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
-    let started = Instant::now();
     create.send(process.addr).await.expect(201);
-    assert!(
-        started.elapsed() < Duration::from_secs(3),
-        "the request does not wait for the registry"
-    );
+    assert_eq!(registry.given_up(), 0, "the request does not wait for the registry");
     eventually("the question", || async { (registry.asked() > 0).then_some(()) }).await;
     process.kill().await;
     registry.answer();
     let process = Process::serve(&database, &args).await;
-    let restarted = Instant::now();
     let organization = eventually("enrichment", || async {
         let list = Request::new("GET", "/api/v1/contacts").bearer(&us.key).send(process.addr).await;
         let organization = list.items()[0]["organization"].clone();
@@ -119,7 +111,6 @@ async fn a_restart_while_the_registry_was_being_asked_still_enriches(kind: Store
     .await;
     assert_eq!(organization["name"], "Aurora");
     assert_eq!(organization["razao_social"], "PADARIA AURORA LTDA");
-    assert!(restarted.elapsed() < Duration::from_secs(15), "{:?}", restarted.elapsed());
 }
 
 #[both_stores]

@@ -4,11 +4,11 @@
 use recado_testkit::bucket::Bucket;
 use recado_tests::backend::Database;
 use recado_tests::binary::{Ended, Process, run_recado};
-use recado_tests::world::{Tenant, operator_at, tenant_at};
+use recado_tests::world::{Tenant, operator_at, ready_at, tenant_at};
 use recado_tests::{Receiver, StoreKind, both_stores, eventually, mobile, text};
 use serde_json::{Value, json};
 
-use crate::backup::{campaign, contact, document, get, has_document, has_programs, qr, text_to};
+use crate::backup::{campaign, contact, document, has_document, has_programs, qr, text_to};
 
 const SERVE: &str = "--allow-private-destinations";
 
@@ -109,7 +109,7 @@ async fn with_resume_the_restored_installation_goes_on_where_the_backup_was_made
     assert_eq!(restored, expected);
     let receiver = Receiver::start().await;
     let process = Process::serve(&copy, &[SERVE]).await;
-    assert_eq!(get(&process, "/readyz").await["data"]["held"], false);
+    assert_eq!(ready_at(process.addr).await["data"]["held"], false);
     let hook = json!({ "url": receiver.url("/a"), "events": ["*"] });
     operator_at(process.addr, &us.id, "POST", "C/webhooks", hook).await.expect(201);
     text_to(&process, &us, &mobile(1)).await.expect(200);
@@ -127,7 +127,7 @@ async fn with_resume_the_restored_installation_goes_on_where_the_backup_was_made
     eventually("it tells others", || async { (receiver.deliveries() > 0).then_some(()) }).await;
 }
 
-/// An hour of the day that begins in one to two hours, in UTC, which becomes the zone of the company.
+/// An hour that begins in one to two hours, in UTC, which becomes the zone of the company.
 async fn later_hours(process: &Process, us: &Tenant) -> Value {
     let zone = json!({ "time_zone": "UTC" });
     let path = format!("/companies/{}", us.id);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use recado_tests::backend::Database;
 use recado_tests::binary::{Process, run_recado};
-use recado_tests::world::{Tenant, tenant_at};
+use recado_tests::world::{Tenant, ready_at, tenant_at};
 use recado_tests::{OPERATOR, Request, StoreKind, on_postgres, phone};
 use serde_json::json;
 use tempfile::TempDir;
@@ -103,8 +103,7 @@ impl Place {
             .extend(["--listen", "127.0.0.1:0", "--operator-token", OPERATOR].map(str::to_owned));
         let command: Vec<&str> = command.iter().map(String::as_str).collect();
         let process = Process::start(self.folder.clone(), &command).await;
-        let ready = Request::new("GET", "/readyz").send(process.addr).await;
-        assert_eq!(ready.status, 200, "{words:?}: {}", ready.show());
+        ready_at(process.addr).await;
         process
     }
 }

@@ -27,14 +27,15 @@ struct Stand {
 }
 
 impl Stand {
-    async fn new() -> Self {
+    /// With this for `--standby-max-lag`.
+    async fn new(most: &str) -> Self {
         let primary = Cluster::fresh("recado-primary").start();
         let standby = Cluster::standby_of(&primary).start();
         let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
         let (of_primary, of_standby) = (url(&primary), url(&standby));
         let args = ["serve", "--listen", "127.0.0.1:0", "--database", &of_primary];
         let args = [&args[..], &["--standby-database", &of_standby]].concat();
-        let args = [&args[..], &["--standby-max-lag", "5s", "--operator-token", OPERATOR]].concat();
+        let args = [&args[..], &["--standby-max-lag", most, "--operator-token", OPERATOR]].concat();
         let process = Process::start(folder, &args).await;
         let us = tenant_at(process.addr, "Acme", "enterprise").await;
         Self { primary, standby, process, us }
@@ -96,7 +97,7 @@ impl Drop for Frozen<'_> {
 /// R462.
 #[tokio::test(flavor = "multi_thread")]
 async fn listings_of_both_apis_come_from_the_standby_and_say_of_what_time_they_are() {
-    let stand = Stand::new().await;
+    let stand = Stand::new("10m").await;
     let (process, us) = (&stand.process, &stand.us);
     qr(process, us).await;
     let id = contact(process, us, 1).await.expect("it is made");
@@ -146,7 +147,7 @@ async fn listings_of_both_apis_come_from_the_standby_and_say_of_what_time_they_a
 /// R462.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_standby_is_behind_frozen_or_away_the_database_answers() {
-    let stand = Stand::new().await;
+    let stand = Stand::new("5s").await;
     let (process, us) = (&stand.process, &stand.us);
     contact(process, us, 1).await.expect("it is made");
     stand.until_shown(1).await;

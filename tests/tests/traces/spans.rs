@@ -133,7 +133,7 @@ async fn an_attempt_after_a_restart_is_found_by_the_delivery(kind: StoreKind) {
     let (collector, receiver) = (Receiver::start().await, Receiver::start().await);
     receiver.then("/a", Reply::status(500));
     let is_attempt = |span: &Span| span.name == "delivery attempt";
-    let waits = ["--webhook-retry-waits", "2s,2s,2s,2s"];
+    let waits = ["--webhook-retry-waits", "20s,20s,20s,20s"];
     let process = serve(&database, &collector.url(""), AT_ONCE, &waits).await;
     let (us, _) = company(&process, &receiver.url("/a"), "message.sent").await;
     send(process.addr, &us.key, 1).await;

@@ -23,6 +23,8 @@ use crate::tally::Tally;
 const BACK_WITHIN: Duration = Duration::from_secs(20);
 /// How long a fail-over may take: Patroni waits for twenty seconds for the primary's lock to end.
 const FAILED_OVER_WITHIN: Duration = Duration::from_secs(60);
+/// How long a call of a node or a server may take.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 /// How long the network between a server and its database is away.
 const NETWORK_AWAY: Duration = Duration::from_secs(8);
 /// Between two calls of one of twelve tasks: the machine is shared with three databases.
@@ -63,7 +65,7 @@ impl Cluster {
         // All at once: one that is frozen must not hide another.
         let ask = |(at, addr): (usize, SocketAddr)| async move {
             let asked = Request::new("GET", "/primary").try_send(addr);
-            let asked = tokio::time::timeout(Duration::from_secs(1), asked).await;
+            let asked = tokio::time::timeout(ANSWERS_WITHIN, asked).await;
             let is_primary = asked.ok().flatten().is_some_and(|answer| answer.status == 200);
             is_primary.then_some(at)
         };
@@ -245,7 +247,7 @@ async fn is_back(addr: SocketAddr, us: &Tenant) -> Duration {
         let number = 14_000_000 + COUNT.fetch_add(1, Ordering::Relaxed);
         let body = json!({"phone": phone(u32::try_from(number).expect("few"))});
         let call = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
-        let call = tokio::time::timeout(Duration::from_secs(1), call.try_send(addr)).await;
+        let call = tokio::time::timeout(ANSWERS_WITHIN, call.try_send(addr)).await;
         if call.ok().flatten().is_some_and(|answer| answer.status == 201) {
             return began.elapsed();
         }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::session::{Element, Session};
 
 /// How long a page may take to come so far.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser at one site.
 #[derive(Debug)]
