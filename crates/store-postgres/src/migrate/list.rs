@@ -195,6 +195,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "number_of_shards",
         sql: include_str!("../migrations/0044_number_of_shards.sql"),
     },
+    Migration {
+        version: 45,
+        name: "flags_of_messages",
+        sql: include_str!("../migrations/0045_flags_of_messages.sql"),
+    },
 ];
 
 impl Migration {
