@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sends at a steady rate for half an hour, and prints a table in Markdown: how long calls took in each
-# period, what they cost, and how large the tables became. Every send has three reports, and everything
-# is told to one webhook. Starts a Postgres of its own, with durability as shipped. It, the server, the
+# period, what they cost, and how large the tables became. Every send has its reports, and everything is
+# told to one webhook. Starts a Postgres of its own, with durability as shipped. It, the server, the
 # receiver and the load share the machine.
 #
 # STEADY_DIR       where it works (default: target/steady)
