@@ -71,15 +71,10 @@ async fn two_agents_see_each_others_answers_within_a_second(kind: StoreKind) {
     }
     for (by, seen_by, words) in [(&one, &other, "Aqui é a Ana."), (&other, &one, "E aqui a Bia.")]
     {
-        // The fastest of three: a machine that does something else at one time takes longer.
-        let mut fastest = i64::MAX;
-        for time in 1..=3 {
-            let words = format!("{words} {time}");
-            seen_by.watch_for(&words).await;
-            by.answer(&words).await;
-            fastest = fastest.min(seen_by.saw_at().await - by.answered_at().await);
-        }
-        assert!(fastest <= 1_000, "it took {fastest} ms");
+        seen_by.watch_for(words).await;
+        by.answer(words).await;
+        let took = seen_by.saw_at().await - by.answered_at().await;
+        assert!(took <= 1_000, "it took {took} ms");
     }
 }
 

@@ -30,8 +30,7 @@ impl Browser {
             const look = () => { \
                 if (!window.sawAt && document.body.innerText.includes(words)) \
                     window.sawAt = Date.now(); }; \
-            window.watching?.disconnect(); window.watching = new MutationObserver(look); \
-            window.watching.observe(document.body, \
+            new MutationObserver(look).observe(document.body, \
                 {subtree: true, childList: true, characterData: true}); look();";
         self.js(script, json!([words])).await;
     }

@@ -12,7 +12,7 @@ async fn four_connections_carry_many_calls_at_once(kind: StoreKind) {
     let database = Database::migrated(kind);
     let process = Process::serve(&database, &["--database-connections", "4"]).await;
     let us = tenant_at(process.addr, "Acme", "enterprise").await;
-    let calls = (0..32).map(|n| {
+    let calls = (0..60).map(|n| {
         let request = Request::new("POST", "/api/v1/contacts").bearer(&us.key);
         request.json(&json!({"phone": phone(n)})).send(process.addr)
     });

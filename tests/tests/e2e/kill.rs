@@ -1,6 +1,7 @@
 //! A killed process (SIGKILL) loses nothing that was acknowledged: docs/operator-api.md; D22, D26.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
@@ -103,6 +104,7 @@ async fn a_restart_while_the_registry_was_being_asked_still_enriches(kind: Store
     process.kill().await;
     registry.answer();
     let process = Process::serve(&database, &args).await;
+    let restarted = Instant::now();
     let organization = eventually("enrichment", || async {
         let list = Request::new("GET", "/api/v1/contacts").bearer(&us.key).send(process.addr).await;
         let organization = list.items()[0]["organization"].clone();
@@ -111,6 +113,7 @@ async fn a_restart_while_the_registry_was_being_asked_still_enriches(kind: Store
     .await;
     assert_eq!(organization["name"], "Aurora");
     assert_eq!(organization["razao_social"], "PADARIA AURORA LTDA");
+    assert!(restarted.elapsed() < Duration::from_secs(15), "{:?}", restarted.elapsed());
 }
 
 #[both_stores]
