@@ -128,6 +128,8 @@ async fn what_is_left_sent_follows_messages_however_they_change() {
         "SELECT 1",
         "UPDATE messages SET status = 'read' WHERE created_at < 5",
         "UPDATE messages SET status = 'sent' WHERE created_at < 10",
+        "UPDATE messages SET status = CASE status WHEN 'sent' THEN 'read' ELSE 'sent' END",
+        "UPDATE messages SET status = CASE status WHEN 'sent' THEN 'read' ELSE 'sent' END",
         "UPDATE messages SET direction = 'outbound' WHERE created_at = 9",
         "UPDATE messages SET direction = 'inbound' WHERE created_at = 10",
         "UPDATE messages SET is_history = true WHERE created_at = 11",
