@@ -17,6 +17,10 @@ start_postgres() {
 
     # Memory for a machine of a few gigabytes.
     cluster="$dir/postgres"
+    if as_server "$bin/pg_ctl" -s -D "$cluster/data" status >/dev/null 2>&1; then
+        echo "another measurement is under way in $dir" >&2
+        exit 1
+    fi
     rm -rf "$cluster"
     mkdir -p "$cluster"
     chmod 755 "$dir"
